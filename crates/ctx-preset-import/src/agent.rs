@@ -127,13 +127,12 @@ impl Form {
             _ => return Err(unknown_shape(None, None, phrase!("an export without an agent"))),
         };
         let agent = agents.remove(0);
-        let others = names(agents);
+        let diagnostics = several(agents).into_iter().collect();
         if agents.is_empty() {
             export.shift_remove("agents");
         }
         export.retain(|key, value| !is_of_export(key, value));
         let moves = &[Moved { ours: "", theirs: "/agents/0" }];
-        let diagnostics = several(&others).into_iter().collect();
         Ok(Self { envelope: export, diagnostics, ..Self::plain(Format::AgentExport, agent, moves) })
     }
 }
@@ -157,18 +156,15 @@ fn renamed(file: Map<String, Value>) -> Map<String, Value> {
 /// How many of the agents that are not read are named.
 const SHOWN_AGENTS: usize = 10;
 
-fn names(agents: &[Value]) -> Vec<String> {
-    let name = |agent: &Value| {
-        agent.get("name").or_else(|| agent.get("id")).and_then(Value::as_str).map(str::to_owned)
-    };
-    agents.iter().map(|agent| name(agent).unwrap_or_else(|| "without a name".to_owned())).collect()
-}
-
-fn several(others: &[String]) -> Option<Diagnostic> {
+/// Reports the agents of an export that are not read.
+fn several(others: &[Value]) -> Option<Diagnostic> {
     if others.is_empty() {
         return None;
     }
-    let shown = others.iter().take(SHOWN_AGENTS).map(|name| excerpt(name));
+    let shown = others.iter().take(SHOWN_AGENTS).map(|agent| {
+        let name = agent.get("name").or_else(|| agent.get("id")).and_then(Value::as_str);
+        excerpt(name.unwrap_or("without a name"))
+    });
     let (count, names) = (others.len() + 1, Argument::names(shown, Divider::Comma));
     let message = if others.len() > SHOWN_AGENTS {
         phrase!("only the first of {count} agents is read; {names} and more are not", count, names)

@@ -1,8 +1,6 @@
 //! The forms of other applications, each with what reads it, which records what became of its fields, and what writes it.
 
-mod agnai;
 pub(crate) mod aio_hub;
 pub(crate) mod lorebook;
-mod novelai;
 pub(crate) mod risu;
 pub(crate) mod sillytavern;

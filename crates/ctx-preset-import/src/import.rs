@@ -5,7 +5,6 @@ mod bundled;
 mod conversations;
 mod convert;
 mod documents;
-mod parts;
 mod plan;
 
 use ctx_anchors::AnchorRegistry;

@@ -11,14 +11,6 @@ pub(crate) const IMPORTED: &str = "imported";
 /// Under which of these keys stands what an export of AIO Hub had around an agent.
 pub(crate) const ENVELOPE: &str = "envelope";
 
-/// Keeps parts of a foreign form beside a noun, with whatever stands there already below them.
-pub(crate) fn set(kept: &mut UnknownKeys, mut parts: Value) {
-    if let (Some(earlier), Value::Object(parts)) = (kept.get(IMPORTED), &mut parts) {
-        parts.insert(IMPORTED.to_owned(), earlier.clone());
-    }
-    kept.set(IMPORTED, parts);
-}
-
 /// Keeps parts of a foreign form beside an agent, among those that stand there already where they are told apart.
 ///
 /// Returns whether these stand below the new ones now.

@@ -28,7 +28,6 @@ mod document;
 mod error;
 mod format;
 mod formats;
-mod greetings;
 mod groups;
 mod import;
 mod imported;

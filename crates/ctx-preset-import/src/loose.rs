@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-/// A JSON object.
 pub(crate) type Object = Map<String, Value>;
 
 /// Returns what stands under a key.
@@ -15,10 +14,8 @@ pub(crate) fn get<'v>(map: &'v Object, key: &str) -> Option<&'v Value> {
     map.iter().find(|(own, _)| *own == key).map(|(_, value)| value)
 }
 
-/// Up to how many keys are compared.
 const FEW_KEYS: usize = 8;
 
-/// Returns a text.
 pub(crate) fn text<'v>(map: &'v Object, key: &str) -> Option<&'v str> {
     map.get(key).and_then(Value::as_str)
 }
@@ -50,12 +47,10 @@ pub(crate) fn floor_of(value: &Value) -> Option<i64> {
     whole_of(&Value::from(number_of(value)?.floor()))
 }
 
-/// Returns a switch.
 pub(crate) fn flag(map: &Object, key: &str) -> Option<bool> {
     map.get(key).and_then(Value::as_bool)
 }
 
-/// Returns an object inside another.
 pub(crate) fn object<'v>(map: &'v Object, key: &str) -> Option<&'v Object> {
     map.get(key).and_then(Value::as_object)
 }

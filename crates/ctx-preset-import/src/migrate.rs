@@ -5,10 +5,13 @@ mod document;
 pub use document::{MigratedDocument, migrate_document};
 
 use ctx_anchors::{AnchorDefinition, AnchorRegistry};
-use ctx_types::{Agent, Content, Diagnostic, InjectionStrategy, Placement, PresetMessage, phrase};
+use ctx_types::{
+    Agent, Content, Diagnostic, Greeting, InjectionStrategy, Persist as _, Placement, PresetMessage, Reader,
+    Role, phrase,
+};
+use serde_json::Value;
 
 use crate::codes;
-use crate::greetings;
 use crate::imported::Moves;
 use crate::parameters;
 
@@ -44,7 +47,7 @@ pub fn migrate(agent: &mut Agent, anchors: &AnchorRegistry) -> Vec<Diagnostic> {
 /// As [`migrate`]; also tells what moved.
 pub(crate) fn migrate_with_moves(agent: &mut Agent, anchors: &AnchorRegistry) -> (Vec<Diagnostic>, Moves) {
     let (mut changes, rules) = spellings(agent, anchors);
-    let (gathered, greetings) = greetings::gather(agent).unzip();
+    let (gathered, greetings) = gather_greetings(agent).unzip();
     changes.extend(gathered);
     (changes, Moves { greetings: greetings.unwrap_or_default(), rules })
 }
@@ -108,4 +111,52 @@ fn type_of(strategy: &InjectionStrategy, placement: &Placement) -> Option<&'stat
         Placement::Depth { .. } => Some("depth"),
         Placement::Anchor { .. } => Some("anchor"),
     }
+}
+
+/// Moves greetings from the entries, where old imports of cards put them, to an agent without greetings.
+///
+/// The number of entries that AIO Hub shows (`displayPresetCount`) is lowered by theirs. Also tells of each entry whether
+/// it moved.
+fn gather_greetings(agent: &mut Agent) -> Option<(Diagnostic, Vec<bool>)> {
+    let is_readable = matches!(agent.kept.get("greetings"), None | Some(Value::Null | Value::Array(_)));
+    if !is_readable || !agent.greetings.is_empty() {
+        return None;
+    }
+    let moves: Vec<bool> = agent.preset_messages.iter().map(is_greeting).collect();
+    let first = moves.iter().position(|is_greeting| *is_greeting)?;
+    let entries = std::mem::take(&mut agent.preset_messages);
+    let (greetings, entries): (Vec<_>, Vec<_>) =
+        entries.into_iter().zip(&moves).partition(|(_, is_greeting)| **is_greeting);
+    agent.preset_messages = entries.into_iter().map(|(entry, _)| entry).collect();
+    agent.greetings = greetings.iter().map(|(entry, _)| greeting(entry)).collect();
+    let count = agent.greetings.len();
+    if let Some(shown) = agent.kept.get("displayPresetCount").and_then(Value::as_u64) {
+        let left = shown.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
+        agent.kept.set("displayPresetCount", Value::from(left));
+    }
+    let message = if count == 1 {
+        phrase!("1 greeting moves from the preset's entries to `greetings`")
+    } else {
+        phrase!("{count} greetings move from the preset's entries to `greetings`", count)
+    };
+    let pointer = format!("/presetMessages/{first}");
+    Some((Diagnostic::info(codes::MIGRATED_GREETINGS, message).at_pointer(pointer), moves))
+}
+
+/// Returns whether an entry is a greeting by the name that the old import gave it.
+fn is_greeting(entry: &PresetMessage) -> bool {
+    let prompt = entry.kept.get("metadata").and_then(|metadata| metadata.get("stPromptName"));
+    let mut names = [prompt.and_then(Value::as_str), entry.name.as_deref()].into_iter().flatten();
+    let has_name = names.any(|name| name == "First Message" || name.starts_with("Alternate Greeting"));
+    has_name && !entry.is_anchor() && !entry.kept.is_malformed()
+}
+
+/// Makes a greeting of an entry, with all that its file held.
+fn greeting(entry: &PresetMessage) -> Greeting {
+    let mut greeting = Greeting::read(entry.write(), &mut Reader::new());
+    // Without a role it is the assistant's, and a role that is none stays as the file has it.
+    if greeting.role.is_some_and(|role| role != Role::User) {
+        greeting.role = Some(Role::Assistant);
+    }
+    greeting
 }

@@ -119,41 +119,26 @@ fn custom(parameters: &mut Value) -> Option<Diagnostic> {
 ///
 /// A rule is `{type, enabled, …}` with its settings as further keys, or just the type of one that is on.
 fn rules(parameters: &mut Value) -> Option<(Diagnostic, Vec<bool>)> {
-    let (before, settings) = settings(parameters)?;
-    let moves: Vec<bool> = settings.iter().map(Option::is_some).collect();
-    let mut processors = before.to_vec();
-    let parameters = parameters.as_object_mut()?;
-    let rules = parameters.get_mut("contextPostProcessing")?.get_mut("rules")?.as_array_mut()?;
-    let count = settings.iter().flatten().count();
-    let mut is_read = moves.iter();
-    rules.retain(|_| is_read.next() == Some(&false));
-    processors.extend(settings.into_iter().flatten());
-    parameters.insert("processors".to_owned(), Value::Array(processors));
-    let message = if count == 1 {
-        phrase!("1 rule moves from `contextPostProcessing` to `processors`")
-    } else {
-        phrase!("{count} rules move from `contextPostProcessing` to `processors`", count)
+    let mut processors = match parameters.get("processors") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(processors) => processors.as_array()?.clone(),
     };
+    let named: BTreeSet<String> =
+        processors.iter().filter_map(|setting| canonical(setting.get("id")?)).collect();
+    let rules = parameters.get_mut("contextPostProcessing")?.get_mut("rules")?.as_array_mut()?;
+    let settings: Vec<Option<Value>> = rules.iter().map(|rule| setting(rule, &named)).collect();
+    let moves: Vec<bool> = settings.iter().map(Option::is_some).collect();
+    let mut is_moved = moves.iter();
+    rules.retain(|_| is_moved.next() == Some(&false));
+    processors.extend(settings.into_iter().flatten());
+    let message = match moves.iter().filter(|is_moved| **is_moved).count() {
+        0 => return None,
+        1 => phrase!("1 rule moves from `contextPostProcessing` to `processors`"),
+        count => phrase!("{count} rules move from `contextPostProcessing` to `processors`", count),
+    };
+    parameters["processors"] = Value::Array(processors);
     let pointer = "/parameters/contextPostProcessing/rules";
     Some((Diagnostic::info(codes::MIGRATED_RULES, message).at_pointer(pointer), moves))
-}
-
-/// Returns the settings of processors that are there already, and the one of each rule, none for one that stays; nothing
-/// if all stay.
-fn settings(parameters: &Value) -> Option<(&[Value], Vec<Option<Value>>)> {
-    let before = match parameters.get("processors") {
-        None | Some(Value::Null) => &[],
-        Some(processors) => processors.as_array()?.as_slice(),
-    };
-    let named = named(before);
-    let rules = parameters.get("contextPostProcessing")?.get("rules")?.as_array()?;
-    let settings: Vec<Option<Value>> = rules.iter().map(|rule| setting(rule, &named)).collect();
-    settings.iter().any(Option::is_some).then_some((before, settings))
-}
-
-/// Returns the processors that are set.
-fn named(processors: &[Value]) -> BTreeSet<String> {
-    processors.iter().filter_map(|setting| canonical(setting.get("id")?)).collect()
 }
 
 /// Makes the setting of a processor; none if the rule is no rule or its processor is set already.

@@ -27,46 +27,32 @@ use crate::limits::Limits;
 /// ```
 pub fn read_profile(bytes: &[u8], name: &str, limits: &Limits) -> Result<Imported<UserProfile>, ImportError> {
     let text = document::decode(bytes, limits)?;
+    let is_plain = document::ends_with(name, PLAIN);
     let document = match Document::parse(&text, name, limits) {
         Ok(document) => document,
-        Err(ImportError::Yaml { .. }) if !document::ends_with(name, YAML) => {
+        Err(ImportError::Yaml { .. }) if !document::ends_with(name, &["yaml", "yml"]) => {
             return plain(&text, name, limits);
         }
-        Err(ImportError::Json { .. }) if document::ends_with(name, PLAIN) => {
-            return plain(&text, name, limits);
-        }
+        Err(ImportError::Json { .. }) if is_plain => return plain(&text, name, limits),
         Err(error) => return Err(error),
     };
-    match (document.value, document.syntax) {
-        (value @ Value::Object(_), Syntax::Json) if is_profile(&value) => {
-            Ok(object(value, document.diagnostics).named(name))
-        }
-        (value @ Value::Object(_), Syntax::Yaml)
-            if is_profile(&value) && !document::ends_with(name, PLAIN) =>
-        {
-            Ok(object(value, document.diagnostics).named(name))
-        }
-        (_, Syntax::Yaml) => plain(&text, name, limits),
-        (value, _) => Err(unknown_shape(&value)),
+    let is_yaml = document.syntax == Syntax::Yaml;
+    let has_keys = is_yaml && !is_plain || document.syntax == Syntax::Json;
+    if has_keys && is_profile(&document.value) {
+        let mut found = document.diagnostics;
+        found.extend(format::weakly_told(&document.value, |format| format == Format::Profile));
+        let mut profile = read_value(document.value);
+        profile.diagnostics.splice(..0, found);
+        return Ok(profile.named(name));
     }
+    if is_yaml { plain(&text, name, limits) } else { Err(unknown_shape(&document.value)) }
 }
 
-/// The endings of plain texts.
 const PLAIN: &[&str] = &["txt", "md"];
-
-/// The endings of YAML files.
-const YAML: &[&str] = &["yaml", "yml"];
 
 fn is_profile(value: &Value) -> bool {
     let known = matches!(format::shape(value), None | Some(Format::Profile));
     known && value.as_object().is_some_and(format::is_profile)
-}
-
-fn object(value: Value, mut diagnostics: Vec<Diagnostic>) -> Imported<UserProfile> {
-    diagnostics.extend(format::weakly_told(&value, |format| format == Format::Profile));
-    let mut profile = read_value(value);
-    profile.diagnostics.splice(..0, diagnostics);
-    profile
 }
 
 /// Reads a profile from the value of a document, whatever it holds.

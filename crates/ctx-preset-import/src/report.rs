@@ -1,12 +1,13 @@
 //! What became of each field of an imported file.
 
 mod rows;
-mod written;
 
 use std::fmt;
 
 use ctx_types::Diagnostic;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+
+use crate::format::Format;
 
 pub(crate) use rows::rows;
 
@@ -16,30 +17,40 @@ pub(crate) const NOT_READ: &str = "no valid value in that application";
 /// Why a field is kept nowhere.
 pub(crate) const NOWHERE: &str = "replaced by something else";
 
-use crate::format::Format;
-
-/// What became of the files of an import, one [`FileReport`] each, in the order in which they were given.
-///
-/// Written as `{"counts":{…},"files":[{"path","format","counts":{…},"diagnostics":[…],"fields":[{"pointer","status","to","note"}]}]}`.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The result of an import.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportReport {
-    /// The files.
+    /// Numbers of fields by status, for all files.
+    pub counts: FieldCounts,
+    /// Files, in the given order.
     pub files: Vec<FileReport>,
 }
 
-/// What became of one file.
-#[derive(Clone, Debug, PartialEq)]
+/// The result of importing one file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileReport {
-    /// The name under which the file was given.
+    /// File name, as given.
     pub path: String,
-    /// What it is; none for what cannot be read or is nothing known.
+    /// File format. `null` if the file is unreadable or unknown.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub format: Option<Format>,
-    /// What the document was packed in, such as `png` and the name of its chunk; none for a plain one.
+    /// Container of the document, such as `png` with the name of its chunk. Missing for a plain document.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
-    /// The conversion results of all values, grouped by path.
-    pub fields: Vec<FieldReport>,
-    /// What a person should read, the worst first.
+    /// Numbers of fields by status.
+    pub counts: FieldCounts,
+    /// Diagnostics, most severe first.
     pub diagnostics: Vec<Diagnostic>,
+    /// Conversion results, one row per path.
+    pub fields: Vec<FieldReport>,
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
 }
 
 /// The conversion result of the values at one path. A value with all its parts counts as one if they have one result.
@@ -125,11 +136,6 @@ impl FieldReport {
     pub(crate) fn reject(&mut self, note: &'static str) {
         (self.status, self.to, self.note) = (FieldStatus::Unsupported, None, Some(note));
     }
-
-    /// Reports that the field is at a place.
-    pub(crate) fn map_to(&mut self, place: &str) {
-        (self.status, self.to, self.note) = (FieldStatus::Mapped, Some(place.to_owned()), None);
-    }
 }
 
 /// Returns whether a field goes to a place or below it.
@@ -139,36 +145,39 @@ pub(crate) fn leads_to(row: &FieldReport, place: &str) -> bool {
 }
 
 impl FieldCounts {
-    fn new(count: impl Fn(FieldStatus) -> usize) -> Self {
-        Self {
-            mapped: count(FieldStatus::Mapped),
-            approximated: count(FieldStatus::Approximated),
-            kept: count(FieldStatus::Kept),
-            unsupported: count(FieldStatus::Unsupported),
+    pub(crate) fn from_rows<'f>(fields: impl IntoIterator<Item = &'f FieldReport>) -> Self {
+        let mut counts = Self::default();
+        for field in fields {
+            *match field.status {
+                FieldStatus::Mapped => &mut counts.mapped,
+                FieldStatus::Approximated => &mut counts.approximated,
+                FieldStatus::Kept => &mut counts.kept,
+                FieldStatus::Unsupported => &mut counts.unsupported,
+            } += field.count;
+        }
+        counts
+    }
+
+    const fn count(self, status: FieldStatus) -> usize {
+        match status {
+            FieldStatus::Mapped => self.mapped,
+            FieldStatus::Approximated => self.approximated,
+            FieldStatus::Kept => self.kept,
+            FieldStatus::Unsupported => self.unsupported,
         }
     }
 }
 
 impl FileReport {
-    /// Counts the fields of a status.
+    /// Returns the number of fields of a status.
     pub fn count(&self, status: FieldStatus) -> usize {
-        self.fields.iter().filter(|field| field.status == status).map(|field| field.count).sum()
-    }
-
-    /// Counts the fields of each status.
-    pub fn counts(&self) -> FieldCounts {
-        FieldCounts::new(|status| self.count(status))
+        self.counts.count(status)
     }
 }
 
 impl ImportReport {
-    /// Counts the fields of a status in all files.
+    /// Returns the number of fields of a status in all files.
     pub fn count(&self, status: FieldStatus) -> usize {
-        self.files.iter().map(|file| file.count(status)).sum()
-    }
-
-    /// Counts the fields of each status in all files.
-    pub fn counts(&self) -> FieldCounts {
-        FieldCounts::new(|status| self.count(status))
+        self.counts.count(status)
     }
 }

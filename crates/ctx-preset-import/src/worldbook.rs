@@ -3,6 +3,7 @@
 pub(crate) mod around;
 mod card;
 mod export;
+pub(crate) mod fields;
 mod origin;
 mod world_info;
 
@@ -21,8 +22,7 @@ use crate::limits::Limits;
 use crate::loose::Object;
 use crate::source::{Source, SourceNode};
 
-use card::CardBook;
-pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, converted, has_entries};
+pub(crate) use card::take as take_card_book;
 pub use export::{export_card_book, export_lorebook, export_worldbook};
 pub use origin::WorldbookOrigin;
 
@@ -55,24 +55,22 @@ pub fn read_worldbook_with_origin(
 ) -> Result<(Imported<Worldbook>, WorldbookOrigin), ImportError> {
     let document = Document::read(bytes, name, limits)?;
     let guess = format::weakly_told(&document.value, Format::is_worldbook);
-    let (mut imported, origin) =
-        read_form(Form::of(document.value).map_err(|error| error.or_invalid_json(document.json_error))?);
+    let form = Form::take(SourceNode::new(&document.value).source(), "");
+    let (mut imported, origin) = read_form(form.map_err(|error| error.or_invalid_json(document.json_error))?);
     imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));
     Ok((imported.named(name), origin))
 }
 
 /// Reads a worldbook from the value of a document that is imported.
-pub(crate) fn read_value(value: Value) -> Result<Imported<Worldbook>, ImportError> {
-    Form::of(value).map(finish)
+pub(crate) fn read_value(value: &Value) -> Result<Imported<Worldbook>, ImportError> {
+    Form::take(SourceNode::new(value).source(), "").map(finish)
 }
 
 /// Makes a worldbook that is imported of one in the unified form.
+///
+/// Also reports duplicate uids and decorators without effect, which other commands report when they use the book.
 pub(crate) fn finish(form: Form) -> Imported<Worldbook> {
-    with_checks(read_form(form))
-}
-
-/// Reports duplicate uids and decorators without effect, which other commands report when they use the book.
-fn with_checks((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin)) -> Imported<Worldbook> {
+    let (mut imported, origin) = read_form(form);
     let name = excerpt(imported.value.name.as_deref().unwrap_or("worldbook"));
     let (_, mut found) = Book::read(&*name, Level::Global, &imported.value);
     found.retain(|finding| [codes::DUPLICATE_UID, codes::BAD_DECORATOR].contains(&finding.code));
@@ -82,11 +80,6 @@ fn with_checks((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin)) -
     }
     imported.diagnostics.extend(found);
     imported
-}
-
-/// Takes the fields of the book of a card that is imported, which goes to a place; `is_v3` if version 3 says so.
-pub(crate) fn take_card_book(book: Source<'_>, place: &str, is_v3: bool) -> Draft {
-    Draft(Kind::Card { book: CardBook::take(book, place, is_v3), at: "", is_alone: false })
 }
 
 /// Returns a book under another name; on export it has that of its file again.
@@ -119,43 +112,22 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    fn of(value: Value) -> Result<Self, ImportError> {
-        let draft = Draft::take(SourceNode::new(&value).source(), "")?;
-        Ok(draft.form(value, ""))
+    /// A book whose document has the entries at a pointer, under the names that they have here.
+    fn plain(book: Object, entries: &str) -> Self {
+        let origin = WorldbookOrigin::new("", entries);
+        Self { format: Format::Worldbook, book: Value::Object(book), origin, diagnostics: Vec::new() }
     }
-}
 
-/// What is made of the document of a book, but for what moves out of it.
-pub(crate) struct Draft(Kind);
-
-enum Kind {
-    /// The book of a card.
-    Card {
-        book: CardBook,
-        /// The steps to it in its document.
-        at: &'static str,
-        /// Whether it is the document by itself.
-        is_alone: bool,
-    },
-    /// A list of entries.
-    Entries,
-    /// Our own form.
-    WorldInfo,
-    /// A lorebook of another application, which is there whole.
-    Other(Box<Form>),
-}
-
-impl Draft {
     /// Takes the fields of a document that holds a book in any form, which goes to a place.
     pub(crate) fn take(file: Source<'_>, place: &str) -> Result<Self, ImportError> {
         if let Some(form) = lorebook::read(file, place) {
-            return Ok(Self(Kind::Other(Box::new(form))));
+            return Ok(form);
         }
         match file.value() {
-            Some(Value::Array(entries)) if entries.iter().any(is_entry) => {
+            Some(entries @ Value::Array(items)) if items.iter().any(is_entry) => {
                 file.keep_at(format!("{place}/entries"));
                 world_info::take_entries(file, place);
-                Ok(Self(Kind::Entries))
+                Ok(Self::plain(Map::from_iter([("entries".to_owned(), entries.clone())]), ""))
             }
             Some(Value::Object(map)) => Self::take_object(file, map, place),
             value => Err(unknown_shape(value.unwrap_or(&Value::Null))),
@@ -166,55 +138,26 @@ impl Draft {
         if let Some((at, is_v3)) = card::find(map) {
             let file = file.lead_to(place).keep_at(format!("{place}/imported/envelope"));
             file.at("spec").named(&["lorebook_v3"]).into("/dialect");
-            let book = CardBook::take(file.at(at), place, is_v3);
-            return Ok(Self(Kind::Card { book, at, is_alone: false }));
+            let mut form = take_card_book(file.at(at), place, &format!("/{at}"), is_v3);
+            if at == "data" {
+                let outside = |(key, value): (&String, &Value)| {
+                    (key.clone(), if key == at { Value::Object(Map::new()) } else { value.clone() })
+                };
+                around::put(&mut form.book, around::ENVELOPE, map.iter().map(outside).collect());
+            }
+            return Ok(form);
         }
         let entries = map.get("entries");
         if !entries.is_some_and(|entries| entries.is_object() || entries.is_array()) {
             return Err(unknown_shape(file.value().unwrap_or(&Value::Null)));
         }
         if card::is_card_book(map) {
-            let book = CardBook::take(file, place, false);
-            return Ok(Self(Kind::Card { book, at: "", is_alone: true }));
+            let mut form = take_card_book(file, place, "", false);
+            around::put(&mut form.book, around::IS_CARD, Value::Bool(true));
+            return Ok(form);
         }
         world_info::take(file, place);
-        Ok(Self(Kind::WorldInfo))
-    }
-
-    /// Makes the book that is imported of its document, or of that of the card which has it at a pointer.
-    pub(crate) fn finish(self, document: Value, pointer: &str) -> Imported<Worldbook> {
-        finish(self.form(document, pointer))
-    }
-
-    fn form(self, mut document: Value, pointer: &str) -> Form {
-        let plain = |book: Value, entries: &str| Form {
-            format: Format::Worldbook,
-            book,
-            origin: WorldbookOrigin::new("", entries),
-            diagnostics: Vec::new(),
-        };
-        match self.0 {
-            Kind::Other(form) => *form,
-            Kind::WorldInfo => plain(document, "/entries"),
-            Kind::Entries => plain(Value::Object(Map::from_iter([("entries".to_owned(), document)])), ""),
-            Kind::Card { book, at: "", is_alone } => {
-                let Value::Object(map) = document else { return plain(document, "/entries") };
-                let mut form = book.finish(map, pointer);
-                if is_alone {
-                    around::put(&mut form.book, around::IS_CARD, Value::Bool(true));
-                }
-                form
-            }
-            Kind::Card { book, at, .. } => {
-                let pointer = format!("/{at}");
-                let found = document.pointer_mut(&pointer).and_then(Value::as_object_mut);
-                let mut form = book.finish(found.map(std::mem::take).unwrap_or_default(), &pointer);
-                if at == "data" {
-                    around::put(&mut form.book, around::ENVELOPE, document);
-                }
-                form
-            }
-        }
+        Ok(Self::plain(map.clone(), "/entries"))
     }
 }
 

@@ -153,7 +153,7 @@ impl Batch {
             batch: id.to_owned(),
             files: made.report.files.iter().map(file).collect(),
             lines: Vec::new(),
-            counts: made.report.counts(),
+            counts: made.report.counts,
             more_fields: all.count() - fields.len(),
             fields,
             writes: writes.iter().map(output).collect(),

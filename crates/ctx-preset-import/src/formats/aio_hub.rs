@@ -6,7 +6,7 @@ mod fields;
 use serde_json::Value;
 
 pub use export::export_agent;
-pub(crate) use fields::{ReadAgentFields, SHOWN, attachment, list, noun, placed, take_agent, take_profile};
+pub(crate) use fields::{SHOWN, attachment, list, noun, placed, take_agent, take_profile};
 
 /// What says that a file is an export.
 pub(crate) const EXPORT_TYPE: &str = "AIO_Agent_Export";

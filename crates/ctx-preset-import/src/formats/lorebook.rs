@@ -7,122 +7,105 @@ use ctx_types::worldbook::KeyList;
 use ctx_types::{Diagnostic, phrase};
 use serde_json::{Map, Value, json};
 
-use super::{agnai, novelai, risu};
 use crate::codes;
 use crate::format::Format;
 use crate::kept::IMPORTED;
-use crate::loose::Object;
+use crate::loose::{Object, text};
 use crate::source::{Source, SourceNode};
+use crate::worldbook::fields::{EntryField, Kind, row};
 use crate::worldbook::{Form, WorldbookOrigin, around};
 
 /// How an application writes its lorebooks.
 pub(crate) struct Lorebook {
     /// Returns whether a file is one.
-    pub(super) is_it: fn(&Object) -> bool,
+    is_it: fn(&Object) -> bool,
     /// The field that has the entries.
-    pub(super) entries: &'static str,
-    pub(super) fields: &'static [Known],
+    entries: &'static str,
+    fields: &'static [EntryField],
     /// The dialect of the book, unless it is SillyTavern's.
-    pub(super) dialect: Option<&'static str>,
-    /// Returns what the application calls a field of ours.
-    pub(super) theirs: fn(&str) -> Option<String>,
+    dialect: Option<&'static str>,
 }
 
-/// A field of an entry that has a place here.
-pub(super) struct Known {
-    /// What the application calls it; with `/` between an object and its field.
-    theirs: &'static str,
-    ours: &'static str,
-    kind: Kind,
-}
+const NOVELAI: Lorebook = Lorebook {
+    is_it: |file| file.contains_key("lorebookVersion"),
+    entries: "entries",
+    fields: &[
+        row("keys", "key", Kind::Texts),
+        row("text", "content", Kind::Text),
+        row("displayName", "comment", Kind::Text),
+        row("forceActivation", "constant", Kind::Switch),
+        row("contextConfig/budgetPriority", "order", Kind::Number),
+        row("enabled", "disable", Kind::Switched),
+        row("secondkey", "keysecondary", Kind::Unread),
+    ],
+    dialect: None,
+};
 
-/// How a field is written there.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Kind {
-    Text,
-    Number,
-    Switch,
-    /// The opposite of ours.
-    Switched,
-    Texts,
-    /// Keys of `RisuAI` in one text, with commas between them.
-    Divided,
-    /// A text of `RisuAI`, below decorators that may have keys.
-    Decorated,
-}
+const AGNAI: Lorebook = Lorebook {
+    is_it: |file| text(file, "kind") == Some("memory"),
+    entries: "entries",
+    fields: &[
+        row("keywords", "key", Kind::Texts),
+        row("entry", "content", Kind::Text),
+        row("name", "comment", Kind::Text),
+        row("weight", "order", Kind::Number),
+        row("enabled", "disable", Kind::Switched),
+        row("secondkey", "keysecondary", Kind::Unread),
+    ],
+    dialect: None,
+};
 
-pub(super) const fn known(theirs: &'static str, ours: &'static str, kind: Kind) -> Known {
-    Known { theirs, ours, kind }
-}
+pub(super) const RISU: Lorebook = Lorebook {
+    is_it: |file| text(file, "type") == Some("risu"),
+    entries: "data",
+    fields: &[
+        row("content", "content", Kind::Decorated),
+        row("comment", "comment", Kind::Text),
+        row("alwaysActive", "constant", Kind::Switch),
+        row("selective", "selective", Kind::Switch),
+        row("insertorder", "order", Kind::Number),
+        row("activationPercent", "probability", Kind::Number),
+        row("key", "key", Kind::Divided),
+        row("secondkey", "keysecondary", Kind::Divided),
+        row("enabled", "disable", Kind::Unread),
+    ],
+    dialect: Some("risuai"),
+};
 
 impl Lorebook {
     /// Returns how a file is written, if it is a lorebook of one of these applications.
     pub(crate) fn of(file: &Object) -> Option<&'static Self> {
-        const ALL: [&Lorebook; 3] = [&novelai::LOREBOOK, &agnai::LOREBOOK, &risu::LOREBOOK];
-        ALL.into_iter().find(|lorebook| (lorebook.is_it)(file))
-    }
-
-    pub(super) fn theirs(&self, ours: &str) -> Option<String> {
-        match (ours, self.fields.iter().find(|known| known.ours == ours)) {
-            (_, Some(known)) => Some(known.theirs.to_owned()),
-            ("disable", None) => Some("enabled".to_owned()),
-            ("keysecondary", None) => Some("secondkey".to_owned()),
-            _ => None,
-        }
+        [&NOVELAI, &AGNAI, &RISU].into_iter().find(|lorebook| (lorebook.is_it)(file))
     }
 
     /// Returns an entry under the names that its fields have here, and itself beside them.
-    pub(super) fn entry(&self, entry: Source<'_>) -> Option<Value> {
-        let mut converted = self.converted(entry);
-        converted.insert(IMPORTED.to_owned(), entry.value()?.clone());
-        Some(Value::Object(converted))
-    }
-
-    fn converted(&self, entry: Source<'_>) -> Object {
+    fn entry(&self, entry: Source<'_>) -> Value {
         let mut converted = Map::new();
-        for Known { theirs, ours, kind } in self.fields {
+        for &EntryField { theirs, ours, kind } in self.fields {
             let field = entry.at(theirs);
-            let Some(value) = field.value() else { continue };
+            let read = kind.take(field, ours);
+            let text = || field.as_str().map(|text| (text, has_regexes(entry)));
             let value = match kind {
-                Kind::Switched => match field.flag().into(*ours) {
-                    Some(is_on) => Value::Bool(!is_on),
-                    None => continue,
-                },
                 Kind::Divided => {
-                    let keys = field.text().into(*ours);
-                    keys.and_then(|keys| keys_of(keys, has_regexes(entry))).unwrap_or_else(|| value.clone())
+                    text().and_then(|(keys, has_regexes)| Some(keys_of(keys, has_regexes)?.into()))
                 }
-                Kind::Decorated => {
-                    let text = field.text().into(*ours);
-                    text.map_or_else(|| value.clone(), |text| decorated(text, has_regexes(entry)).into())
-                }
-                // Whoever reads the book tells of a value of another type.
-                Kind::Text => field.text().into(*ours).map_or_else(|| value.clone(), Value::from),
-                Kind::Number | Kind::Switch | Kind::Texts => {
-                    match kind {
-                        Kind::Number => drop(field.number().into(*ours)),
-                        Kind::Switch => drop(field.switch().into(*ours)),
-                        _ => field.texts(ours),
-                    }
-                    value.clone()
-                }
+                Kind::Decorated => text().map(|(text, has_regexes)| decorated(text, has_regexes).into()),
+                _ => None,
             };
-            converted.insert((*ours).to_owned(), value);
+            converted.extend(value.or(read).map(|value| (ours.to_owned(), value)));
         }
         if entry.at("mode").as_str() == Some(CHILD) {
-            entry.at("mode").keep(CHILD_KEPT);
+            entry.at("mode").keep("the entry repeats the text of another one, unless that is active");
         }
-        converted
+        converted.insert(IMPORTED.to_owned(), entry.value().cloned().unwrap_or_default());
+        Value::Object(converted)
     }
 
     /// Writes the entries of a book over those that it came from.
     pub(crate) fn write(&self, file: &mut Object, entries: Vec<Value>) {
         let before = entries.iter().map(|entry| {
-            let original = entry.get(IMPORTED).filter(|original| original.is_object()).cloned();
-            let original = original.unwrap_or_else(|| json!({}));
-            let mut before = self.converted(SourceNode::new(&original).source());
-            before.insert(IMPORTED.to_owned(), original);
-            Value::Object(before)
+            let original = entry.get(IMPORTED).filter(|original| original.is_object());
+            self.entry(SourceNode::new(original.unwrap_or(&json!({}))).source())
         });
         let mut before: Vec<Value> = before.collect();
         link_children(&mut before);
@@ -135,19 +118,18 @@ impl Lorebook {
 
     /// Writes the fields of an entry that changed since it was read.
     fn written(&self, mut entry: Object, before: &Value) -> Value {
-        let original = entry.shift_remove(IMPORTED).filter(Value::is_object).unwrap_or_else(|| json!({}));
-        let mut written = original;
+        let original = entry.shift_remove(IMPORTED).filter(Value::is_object);
+        let mut written = original.unwrap_or_else(|| json!({}));
         for (ours, value) in entry.iter().filter(|(key, value)| before.get(key.as_str()) != Some(value)) {
-            let theirs = self.theirs(ours);
-            let kind = self.fields.iter().find(|known| known.ours == ours).map(|known| known.kind);
+            let known = self.fields.iter().find(|known| known.ours == ours);
             let value = match value {
                 Value::Bool(is_off) if ours == "disable" => Value::Bool(!is_off),
-                Value::Array(keys) if kind == Some(Kind::Divided) => {
+                Value::Array(keys) if known.is_some_and(|known| known.kind == Kind::Divided) => {
                     keys.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ").into()
                 }
                 value => value.clone(),
             };
-            put(&mut written, theirs.as_deref().unwrap_or(ours), value);
+            put(&mut written, known.map_or(ours.as_str(), |known| known.theirs), value);
         }
         written
     }
@@ -162,24 +144,26 @@ fn put(written: &mut Value, path: &str, value: Value) {
     }
 }
 
-/// Divides keys that stand in one text, unless it has so many that reading the book refuses it.
-fn divided(keys: &str) -> Option<Value> {
-    let is_short = keys.matches(',').count() < KeyList::MAX_IN_TEXT;
-    is_short.then(|| keys.split(',').map(str::trim).filter(|key| !key.is_empty()).collect())
-}
-
 /// The `mode` of an entry of `RisuAI` that repeats the text of another one.
 pub(super) const CHILD: &str = "child";
-const CHILD_KEPT: &str = "the entry repeats the text of another one, unless that is active";
 
 /// Returns whether the keys of an entry of `RisuAI` are regular expressions.
 fn has_regexes(entry: Source<'_>) -> bool {
     entry.at("useRegex").flag().into("key") == Some(true)
 }
 
-/// Divides keys of `RisuAI`, and writes them as a worldbook reads them.
-fn keys_of(keys: &str, has_regexes: bool) -> Option<Value> {
-    if has_regexes { patterns(keys) } else { divided(keys).map(without_patterns) }
+/// Divides keys of `RisuAI`, and writes them as a worldbook reads them, unless there are more than it reads.
+///
+/// A text that looks like a regular expression becomes an expression that matches this text.
+fn keys_of(keys: &str, has_regexes: bool) -> Option<Vec<String>> {
+    if keys.matches(',').count() >= KeyList::MAX_IN_TEXT {
+        return None;
+    }
+    if has_regexes {
+        return Some(patterns(keys));
+    }
+    let keys = keys.split(',').map(str::trim).filter(|key| !key.is_empty());
+    Some(keys.map(|key| if is_pattern(key) { as_pattern(key) } else { key.to_owned() }).collect())
 }
 
 /// Writes the keys of decorators above a text as a worldbook reads them: `useRegex` decides about them too.
@@ -194,13 +178,11 @@ fn decorated(text: &str, has_regexes: bool) -> String {
             return Cow::Borrowed(line);
         }
         let written = keys_of(keys.trim(), has_regexes);
-        let Some(Value::Array(written)) = written.filter(|_| !keys.trim().is_empty()) else {
-            return Cow::Borrowed(line);
-        };
+        let Some(written) = written.filter(|_| !keys.trim().is_empty()) else { return Cow::Borrowed(line) };
         // A text that begins like an expression could end in a later key.
-        let written = written.iter().filter_map(Value::as_str).map(|key| {
-            let is_unclear = !has_regexes && key.starts_with('/') && !is_pattern(key);
-            if is_unclear { as_pattern(key) } else { key.to_owned() }
+        let written = written.into_iter().map(|key| {
+            let is_unclear = !has_regexes && key.starts_with('/') && !is_pattern(&key);
+            if is_unclear { as_pattern(&key) } else { key }
         });
         let written: Vec<String> = written.collect();
         let written = if written.is_empty() { NEVER.to_owned() } else { written.join(", ") };
@@ -210,26 +192,15 @@ fn decorated(text: &str, has_regexes: bool) -> String {
     lines.collect()
 }
 
-/// Writes keys that look like regular expressions, but are texts, as expressions that match these texts.
-fn without_patterns(keys: Value) -> Value {
-    let Value::Array(keys) = keys else { return keys };
-    let keys = keys.into_iter().map(|key| match key.as_str().filter(|key| is_pattern(key)) {
-        Some(key) => as_pattern(key).into(),
-        None => key,
-    });
-    keys.collect()
-}
-
 /// Writes an expression that matches a text.
 fn as_pattern(key: &str) -> String {
     format!("/{}/i", ctx_regex::escape(key))
 }
 
 /// Divides regular expressions in one text: at commas between two of them. A key without slashes never matches.
-fn patterns(keys: &str) -> Option<Value> {
-    let is_short = keys.matches(',').count() < KeyList::MAX_IN_TEXT;
+fn patterns(keys: &str) -> Vec<String> {
     let mut patterns: Vec<String> = Vec::new();
-    for piece in keys.split(',').filter(|_| is_short) {
+    for piece in keys.split(',') {
         let is_open =
             patterns.last().is_some_and(|last| last.trim_start().starts_with('/') && !is_pattern(last));
         match patterns.last_mut().filter(|_| is_open) {
@@ -241,7 +212,7 @@ fn patterns(keys: &str) -> Option<Value> {
         }
     }
     let patterns = patterns.iter().map(|pattern| pattern.trim()).filter(|pattern| is_pattern(pattern));
-    is_short.then(|| patterns.collect())
+    patterns.map(str::to_owned).collect()
 }
 
 /// Returns whether a text is `/pattern/flags`.
@@ -273,9 +244,9 @@ pub(crate) fn read(file: Source<'_>, place: &str) -> Option<Form> {
 
 /// Makes a book of the entries of a list, and of the other fields of its file.
 pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) -> Form {
-    let entries = list.items().filter_map(|(_, item)| match item.object() {
+    let entries = list.items().map(|(_, item)| match item.object() {
         Some(_) => lorebook.entry(item),
-        None => item.value().cloned(),
+        None => item.value().cloned().unwrap_or_default(),
     });
     let mut entries: Vec<Value> = entries.collect();
     let unlinked = link_children(&mut entries);
@@ -286,7 +257,7 @@ pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) 
     let rest = Map::from_iter([(around::FILE.to_owned(), Value::Object(rest))]);
     book.insert(IMPORTED.to_owned(), Value::Object(rest));
     let origin = WorldbookOrigin::new("", &format!("/{}", lorebook.entries));
-    let origin = origin.with_names(BTreeMap::new(), lorebook.theirs);
+    let origin = origin.with_names(BTreeMap::new(), lorebook.fields);
     let diagnostics = unlinked_children(unlinked).into_iter().collect();
     Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics }
 }

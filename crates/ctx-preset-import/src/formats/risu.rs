@@ -9,10 +9,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::lorebook::Kind::{Decorated, Divided, Number, Switch, Text};
-use super::lorebook::{self, Lorebook, known};
-use crate::codes;
-use crate::formats::sillytavern::regex_scripts::LIST;
+use super::lorebook::{self, RISU};
+use crate::formats::sillytavern::regex_scripts::{LIST, not_a_script, wrong_value};
 use crate::formats::sillytavern::{arrange, parameters};
 use crate::loose::{Object, number_of, said, text};
 use crate::report::NOT_READ;
@@ -22,27 +20,9 @@ use crate::worldbook::Form;
 /// The endings of files that `RisuAI` packs, by which nothing is told but why they are not read.
 pub(crate) const PACKED: [&str; 2] = ["risum", "risup"];
 
-/// What to do about them.
 pub(crate) fn packed_help() -> Phrase {
     phrase!("export modules and presets as JSON in RisuAI; its binary format is not public")
 }
-
-pub(super) const LOREBOOK: Lorebook = Lorebook {
-    is_it: |file| text(file, "type") == Some("risu"),
-    entries: "data",
-    fields: &[
-        known("content", "content", Decorated),
-        known("comment", "comment", Text),
-        known("alwaysActive", "constant", Switch),
-        known("selective", "selective", Switch),
-        known("insertorder", "order", Number),
-        known("activationPercent", "probability", Number),
-        known("key", "key", Divided),
-        known("secondkey", "keysecondary", Divided),
-    ],
-    dialect: Some("risuai"),
-    theirs: |ours| LOREBOOK.theirs(ours),
-};
 
 /// The samplers of a preset, each with its name in chat-completion presets and what it is multiplied by there.
 const SAMPLERS: [(&str, &str, f64); 8] = [
@@ -59,9 +39,6 @@ const SAMPLERS: [(&str, &str, f64); 8] = [
 /// Why fields of presets and modules are no more than nearly what they were, or kept.
 const PART: &str = "the closest part of a chat completion preset";
 const SCRIPT: &str = "the closest regex rule";
-const UNSAID: &str = "negative values have no meaning";
-const TEMPLATE: &str = "set by the template";
-const KEYS: &str = "an imported file must not set API keys";
 const CODE: &str = "programs in imported files do not run";
 const TOLD: &str = "identifies the file type";
 
@@ -72,7 +49,7 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
         let value = sampler(preset.at(theirs), ours).map(|value| value / factor);
         chat.extend(value.map(|value| (ours.to_owned(), whole_or(value))));
     }
-    preset.at("proxyKey").keep(KEYS);
+    preset.at("proxyKey").keep("an imported file must not set API keys");
     let (mut prompts, mut order) = (Vec::new(), Vec::new());
     let mut known: BTreeSet<String> = BTreeSet::new();
     for (index, item) in preset.at("promptTemplate").items() {
@@ -91,7 +68,7 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
     for (id, field) in [("main", "mainPrompt"), ("jailbreak", "globalNote")] {
         let field = preset.at(field);
         if !order.is_empty() {
-            field.keep(TEMPLATE);
+            field.keep("set by the template");
             continue;
         }
         let content = field.text().approximated(PART).into("/presetMessages/*/content");
@@ -113,19 +90,12 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
 
 /// Reads a sampler that has a name in chat-completion presets; −1000 means that nothing is said.
 fn sampler(field: Source<'_>, chat: &str) -> Option<f64> {
-    let ours = parameters::SAMPLERS.iter().find(|(known, _)| *known == chat).map(|(_, ours)| *ours);
-    let ours = ours.unwrap_or("contextManagement/maxContextTokens");
     match field.value().and_then(number_of) {
-        Some(value) if value >= 0.0 => field.number().approximated(PART).into(format!("/parameters/{ours}")),
-        Some(_) => {
-            field.keep(UNSAID);
-            None
-        }
-        None => {
-            field.keep(NOT_READ);
-            None
-        }
+        Some(0.0..) => return field.number().approximated(PART).into(parameters::place(chat)),
+        Some(_) => field.keep("negative values have no meaning"),
+        None => field.keep(NOT_READ),
     }
+    None
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
@@ -190,10 +160,8 @@ impl<'v> Step<'v> {
     }
 }
 
-/// What a module holds.
 pub(crate) struct Module {
     pub(crate) name: Option<String>,
-    /// Its lorebook.
     pub(crate) book: Option<Form>,
     /// Its regex scripts as `SillyTavern` has them.
     pub(crate) scripts: Option<Value>,
@@ -230,38 +198,21 @@ fn odd_scripts(module: Source<'_>, within: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (index, script) in module.at("regex").items() {
         let at = format!("{within}/regex/{index}");
-        let Some(fields) = script.object() else {
-            let finding =
-                Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
-            found.push(finding.at_pointer(at));
+        if script.object().is_none() {
+            found.push(not_a_script().at_pointer(at));
             continue;
-        };
-        for (key, expected, fits) in SCRIPT_FIELDS {
-            if fields.get(key).is_some_and(|value| !value.is_null() && !fits(value)) {
-                let message = phrase!(
-                    "`{key}` of the regex script must be {expected}",
-                    key,
-                    expected = Phrase::from(expected)
-                );
-                let finding = Diagnostic::warning(codes::SCRIPT_VALUE, message);
-                found.push(finding.at_pointer(format!("{at}/{key}")));
+        }
+        for key in ["comment", "in", "out", "type", "flag", "ableFlag"] {
+            let is_flag = key == "ableFlag";
+            let fits = |value: &Value| if is_flag { value.is_boolean() } else { value.is_string() };
+            if script.at(key).filled().value().is_some_and(|value| !fits(value)) {
+                let expected = if is_flag { "true or false" } else { "a string" };
+                found.push(wrong_value(key, expected).at_pointer(format!("{at}/{key}")));
             }
         }
     }
     found
 }
-
-/// A field of a script, what it holds, and whether a value is that.
-type ScriptField = (&'static str, &'static str, fn(&Value) -> bool);
-
-const SCRIPT_FIELDS: [ScriptField; 6] = [
-    ("comment", "a string", Value::is_string),
-    ("in", "a string", Value::is_string),
-    ("out", "a string", Value::is_string),
-    ("type", "a string", Value::is_string),
-    ("flag", "a string", Value::is_string),
-    ("ableFlag", "true or false", Value::is_boolean),
-];
 
 /// Returns the lorebook of a module as one by itself.
 fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {
@@ -275,7 +226,7 @@ fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {
     for (_, item) in list.items() {
         item.lead_to(format!("{place}/entries/*"));
     }
-    Some(lorebook::form(&LOREBOOK, list, rest))
+    Some(lorebook::form(&RISU, list, rest))
 }
 
 fn as_script(script: Source<'_>) -> Value {

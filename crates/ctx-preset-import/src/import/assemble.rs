@@ -3,35 +3,30 @@
 use std::collections::BTreeSet;
 
 use ctx_types::internal::{Argument, Divider, excerpt};
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, phrase};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, phrase};
 use serde_json::{Value, json};
 
-use super::convert::{Conversion, move_displaced, take_settings};
-use super::parts::{NamedScripts, PresetDocument};
-use super::plan::ReadAgent;
+use super::convert::{Conversion, FileScripts, UsedDocument, move_displaced, take_settings};
 use super::{Import, bundled};
 use crate::codes;
 use crate::format::Format;
-use crate::formats::aio_hub::{self, ReadAgentFields};
+use crate::formats::aio_hub;
 use crate::formats::sillytavern::arrange::Arrangement;
-use crate::formats::sillytavern::card::Card;
-use crate::formats::sillytavern::preset::{ChatPreset, IN_USE, choose_order, in_use as in_use_of};
+use crate::formats::sillytavern::card::{Card, TakenCard};
+use crate::formats::sillytavern::preset::{ChatPreset, choose_order};
 use crate::formats::sillytavern::regex_scripts::{LIST, TakenScripts};
-use crate::formats::sillytavern::settings::Settings;
-use crate::formats::sillytavern::{CARD_RULES, PRESET_RULES};
-use crate::formats::sillytavern::{parameters, processors, templates};
+use crate::formats::sillytavern::{PRESET_RULES, processors, templates};
 use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::Object;
-use crate::report::{self, FieldStatus, FileReport, NOWHERE, leads_to};
-use crate::source::{Source, SourceNode};
+use crate::report::{self, FieldCounts, FieldStatus, FileReport, ImportReport, NOWHERE, leads_to};
+use crate::source::SourceNode;
 
 impl Conversion<'_> {
     /// Makes the agent, and finishes the report.
     pub(super) fn finish(mut self) -> Import {
         if let Some(persona) = self.persona.as_ref().filter(|_| self.made.profile.is_none()) {
-            let profile = Value::Object(persona.profile());
-            self.made.profile = Some(UserProfile::read(profile, &mut Reader::new()));
+            self.made.profile = Some(persona.profile());
         }
         let has_agent = self.plan.agent.is_some();
         if has_agent || self.has_parts() {
@@ -47,8 +42,10 @@ impl Conversion<'_> {
             let found = std::mem::take(&mut report.diagnostics).into_iter();
             report.diagnostics = found.map(|found| found.in_document(report.path.as_str())).collect();
             report.diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
+            report.counts = FieldCounts::from_rows(&report.fields);
         }
-        self.made.report.files = self.reports;
+        let counts = FieldCounts::from_rows(self.reports.iter().flat_map(|report| &report.fields));
+        self.made.report = ImportReport { counts, files: self.reports };
         self.made
     }
 
@@ -86,12 +83,14 @@ impl Conversion<'_> {
 
     /// Adds books, scripts, and kept files to an imported agent.
     fn complete_agent(&mut self) -> Agent {
-        let (Some(read), Some(given)) = (self.plan.agent.take(), self.agent.take()) else {
+        let (Some((imported, moves)), Some(given)) = (self.plan.read_agent.take(), self.agent.take()) else {
             return Agent::default();
         };
-        let ReadAgent { imported, moves, .. } = read;
         let (format, mut agent, found) = (imported.format, imported.value, imported.diagnostics);
-        let brought = bundled::name_books(&mut agent, &mut self.made.worldbooks);
+        let mut brought = bundled::name_books(&mut agent, &mut self.made.worldbooks);
+        if format == Format::AgentExport {
+            relocate(&mut brought.found, &[Moved { ours: "", theirs: "/agents/0" }]);
+        }
         for book in &self.made.worldbooks {
             if !agent.worldbook_ids.iter().any(|id| **id == *book.name) {
                 agent.worldbook_ids.push(book.name.as_str().into());
@@ -110,15 +109,14 @@ impl Conversion<'_> {
         if !scripts.is_empty() {
             let config = agent.regex_config.get_or_insert_default();
             for scripts in scripts {
-                config.presets.push(self.list(scripts, config.presets.len()));
+                config.presets.push(self.number_scripts(scripts, config.presets.len()));
             }
         }
         let kept = self.take_kept();
         let is_moved = !kept.is_empty() && kept::join(&mut agent.kept, kept);
         let report = &mut self.reports[given.report];
         let node = SourceNode::new(&given.document);
-        let read = ReadAgentFields { found: &found, moves: &moves, books: &brought.taken };
-        aio_hub::take_agent(format, node.source(), &read);
+        aio_hub::take_agent(format, node.source(), &found, &moves, &brought.taken);
         report.fields = report::rows(&node, "/imported");
         for number in brought.taken.iter().flatten() {
             let book = &self.made.worldbooks[*number].book;
@@ -135,7 +133,7 @@ impl Conversion<'_> {
             }
         }
         report.diagnostics.extend(found);
-        report.diagnostics.extend(bundled::relocated(brought.found, format));
+        report.diagnostics.extend(brought.found);
         agent
     }
 
@@ -161,7 +159,7 @@ impl Conversion<'_> {
     }
 
     /// Has the preset use the prompt order of the wanted character.
-    fn choose_order(&mut self, preset: &mut PresetDocument) {
+    fn choose_order(&mut self, preset: &mut UsedDocument) {
         let Some(character) = &self.importer.prompt_order else { return };
         let object = preset.document.pointer_mut(preset.at).and_then(Value::as_object_mut);
         if !object.is_some_and(|object| choose_order(object, character)) {
@@ -178,58 +176,48 @@ impl Conversion<'_> {
         let mut preset = self.preset.take();
         let instead = if preset.is_none() { self.preset_instead() } else { None };
         let card = self.card.take();
+        let TakenCard { mut agent, scripts: card_scripts } = std::mem::take(&mut self.card_parts);
         let settings = self.settings.take();
         let in_use = settings.as_ref().filter(|_| preset.is_none() && instead.is_none());
-        let in_use = in_use.filter(|given| given.document.as_object().and_then(in_use_of).is_some());
-        if let Some(given) = in_use {
-            preset = Some(PresetDocument {
-                report: given.report,
-                at: IN_USE,
-                kept_at: "/imported/settings".to_owned(),
-                document: given.document.clone(),
-            });
-        }
+        let in_use = in_use.filter(|given| {
+            let preset = given.document.pointer(given.at).and_then(Value::as_object);
+            preset.is_some_and(|preset| !preset.is_empty())
+        });
+        let is_in_settings = in_use.is_some();
+        preset = preset.or_else(|| in_use.cloned());
         if let Some(preset) = &mut preset {
             self.choose_order(preset);
         }
         let preset_value = preset.as_ref().map(|given| &given.document).or(instead.as_ref());
         let preset_node = SourceNode::new(preset_value.unwrap_or(&Value::Null));
         let preset_view = preset_node.source().at_pointer(preset.as_ref().map_or("", |given| given.at));
-        if let Some(given) = in_use {
-            take_settings(preset_node.source(), given.has_persona, self.plan.profile.is_some());
+        if is_in_settings {
+            take_settings(preset_node.source(), self.has_other_persona, self.plan.profile.is_some());
         }
         let card_node = card.as_ref().map(|given| SourceNode::new(&given.document));
         let card_view = card_node.as_ref().map(|node| Card::new(node.source()));
         let prompt = self.system_prompt.take();
-        let no_settings = Settings::take(Source::default());
-        let settings_parts = settings.as_ref().map_or(&no_settings, |given| &given.parts);
         let place = self.persona.as_ref().map(|persona| persona.place).unwrap_or_default();
-        let texts = prompt.as_ref().and_then(|given| given.prompt.as_object());
-        let arrangement = Arrangement::new(ChatPreset(preset_view), card_view, place, settings_parts.prefers);
-        let arrangement = arrangement.with_system_prompt(texts);
-        let mut agent = card.as_ref().map(|given| given.parts.agent.clone()).unwrap_or_default();
-        agent.insert("presetMessages".to_owned(), Value::Array(arrangement.entries()));
-        let mut parameters = parameters::take(preset_view);
-        let processors = processors::of(&arrangement, settings_parts);
-        parameters.insert("processors".to_owned(), Value::Array(processors));
-        agent.insert("parameters".to_owned(), Value::Object(parameters));
-        if let Some(model) = parameters::take_model(preset_view) {
-            agent.insert("modelId".to_owned(), model.into());
-        }
-        agent.insert("dialect".to_owned(), "sillytavern".into());
-        agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
+        let texts = prompt.as_ref().and_then(|given| given.document.pointer(given.at)?.as_object());
+        let prefers = self.settings_parts.prefers;
+        let arrangement = Arrangement::new(ChatPreset(preset_view), card_view, place, prefers, texts);
+        agent.extend(processors::agent_fields(&arrangement, &self.settings_parts));
         let mut names: Vec<&str> = self.made.worldbooks.iter().map(|book| book.name.as_str()).collect();
         names.extend(card_view.and_then(Card::world).filter(|world| !names.contains(world)));
         if !names.is_empty() {
             agent.insert("worldbookIds".to_owned(), json!(names));
         }
-        let preset_scripts = TakenScripts::take(preset_view, "/extensions/regex_scripts");
+        let preset_scripts = preset.as_ref().and_then(|given| {
+            let at = format!("{}/extensions/regex_scripts", given.at);
+            TakenScripts::take(preset_node.source(), &at, PRESET_RULES)
+        });
         if let Some(given) = &prompt {
             let rows = &mut self.reports[given.report].fields;
             let pointers = arrangement.system_prompt().map(|field| format!("{}/{field}", given.at));
             for pointer in pointers {
                 if let Some(row) = rows.iter_mut().find(|row| row.pointer == pointer) {
-                    row.map_to("/presetMessages/*/content");
+                    let to = Some("/presetMessages/*/content".to_owned());
+                    (row.status, row.to, row.note) = (FieldStatus::Mapped, to, None);
                 }
             }
         }
@@ -239,34 +227,25 @@ impl Conversion<'_> {
             report.diagnostics.extend(preset_findings(ChatPreset(preset_view), given.at));
         }
         // Scripts run in this order.
-        let mut lists = Vec::new();
-        if let Some((given, taken)) =
-            settings.as_ref().and_then(|given| Some((given, given.parts.scripts.clone()?)))
-        {
-            lists.push(NamedScripts::inside("Global scripts", given.report, "", taken));
-        }
-        lists.append(&mut self.scripts);
-        if let Some((given, taken)) = preset.as_ref().zip(preset_scripts) {
-            lists.push(NamedScripts::inside(PRESET_RULES, given.report, given.at, taken));
-        }
-        if let Some((given, taken)) =
-            card.as_ref().and_then(|given| Some((given, given.parts.scripts.clone()?)))
-        {
-            lists.push(NamedScripts::inside(CARD_RULES, given.report, "", taken));
-        }
-        lists.retain(|list| !list.rules.rules.is_empty());
+        let own = |file: Option<&UsedDocument>, scripts: Option<TakenScripts>| {
+            file.zip(scripts).map(|(file, scripts)| FileScripts { report: file.report, scripts })
+        };
+        let global = own(settings.as_ref(), self.settings_parts.scripts.take());
+        let given = std::mem::take(&mut self.scripts).into_iter();
+        let lists = global.into_iter().chain(given).chain(own(preset.as_ref(), preset_scripts));
+        let lists = lists.chain(own(card.as_ref(), card_scripts));
+        let lists = lists.filter(|list| !list.scripts.rules.rules.is_empty());
         let rules: Vec<RegexPreset> =
-            lists.into_iter().enumerate().map(|(number, list)| self.list(list, number)).collect();
+            lists.enumerate().map(|(number, list)| self.number_scripts(list, number)).collect();
         if !rules.is_empty() {
             agent.insert("regexConfig".to_owned(), json!({ "presets": [] }));
         }
-        let preset = preset.filter(|given| given.at.is_empty()).map(|given| given.document);
-        let prompt = prompt.filter(|given| given.at.is_empty()).map(|given| given.prompt);
+        let whole = |given: &UsedDocument| given.at.is_empty();
         let parts = [
             ("card", card.map(|given| given.document)),
-            ("preset", preset),
+            ("preset", preset.filter(whole).map(|given| given.document)),
             ("settings", settings.map(|given| given.document)),
-            ("sysprompt", prompt),
+            ("sysprompt", prompt.filter(whole).map(|given| given.document)),
             ("cardBook", self.card_book.take().map(Value::from)),
         ];
         let mut imported: Object =
@@ -287,9 +266,9 @@ impl Conversion<'_> {
         kept
     }
 
-    /// Makes a list of regex rules with a number, and finishes the report of its file.
-    fn list(&mut self, scripts: NamedScripts, number: usize) -> RegexPreset {
-        let NamedScripts { name, report, at, mut rules, mut found } = scripts;
+    /// Gives a list of regex rules a number, and finishes the report of its file.
+    fn number_scripts(&mut self, list: FileScripts, number: usize) -> RegexPreset {
+        let FileScripts { report, scripts: TakenScripts { at, mut rules, mut found } } = list;
         let report = &mut self.reports[report];
         for row in report.fields.iter_mut().filter(|row| row.pointer.starts_with(&at)) {
             if let Some(below) = row.to.as_deref().and_then(|to| to.strip_prefix(LIST)) {
@@ -298,7 +277,6 @@ impl Conversion<'_> {
         }
         relocate(&mut found, &[Moved { ours: "", theirs: &at }]);
         report.diagnostics.extend(found);
-        rules.name = Some(name.into());
         #[expect(clippy::cast_precision_loss, reason = "there are few lists")]
         let order = number as f64;
         rules.order = Some(order);
@@ -361,7 +339,7 @@ fn repeated(preset: ChatPreset<'_>) -> Vec<Diagnostic> {
         let found = found.at_pointer(format!("{}/identifier", order.pointer(step)));
         found.with_help(phrase!("remove the wrong one from the order"))
     };
-    let mut prompts = preset.repeated(&order);
+    let mut prompts = preset.repeated(&order).into_iter();
     let mut found: Vec<Diagnostic> = prompts.by_ref().take(SHOWN_PROMPTS).map(tell).collect();
     match prompts.count() {
         0 => {}

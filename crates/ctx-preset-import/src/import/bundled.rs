@@ -4,7 +4,6 @@ use ctx_types::{Agent, Diagnostic};
 use serde_json::Value;
 
 use super::NamedBook;
-use crate::format::Format;
 use crate::format::stem;
 use crate::formats::aio_hub::BUNDLED;
 use crate::imported::{Imported, Moved, relocate};
@@ -40,14 +39,6 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Bundl
     BundledBooks { taken, found }
 }
 
-/// Points diagnostics about bundled books into the document of the agent.
-pub(super) fn relocated(mut found: Vec<Diagnostic>, format: Format) -> Vec<Diagnostic> {
-    if format == Format::AgentExport {
-        relocate(&mut found, &[Moved { ours: "", theirs: "/agents/0" }]);
-    }
-    found
-}
-
 /// Returns whether a book has the name of the file that an agent names, or else that of the book.
 fn is_meant(item: &Object, name: &str) -> bool {
     match text(item, "fileName") {
@@ -58,8 +49,7 @@ fn is_meant(item: &Object, name: &str) -> bool {
 
 /// Takes a book out of the file of the agent; also returns what is wrong with it.
 fn take(item: &mut Object, id: String) -> Option<(NamedBook, Vec<Diagnostic>)> {
-    let Imported { value: book, diagnostics, .. } =
-        worldbook::read_value(item.get("content")?.clone()).ok()?;
+    let Imported { value: book, diagnostics, .. } = worldbook::read_value(item.get("content")?).ok()?;
     item.shift_remove("content");
     let book = match said(item, "name") {
         Some(name) if book.name.is_none() => worldbook::renamed(&book, name),

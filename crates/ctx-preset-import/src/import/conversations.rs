@@ -12,31 +12,19 @@ use crate::formats::sillytavern::chat;
 use crate::report::{NOT_READ, NOWHERE};
 use crate::source::Source;
 
-const BOTH: &str = "same as in the detail";
-const CALLS: &str = "uses this project's format";
-
 /// Fields of a conversation that are read though none of its header's, its tree among them.
 const OF_SESSION: [&str; 5] = ["rootNodeId", "activeLeafId", "authorNote", "chat_metadata", "worldbookIds"];
 const SESSION_SHOWN: [&str; 6] =
     ["displayAgentId", "messageCount", "createdAt", "updatedAt", "isFavorite", "favoriteFolderId"];
 
-/// A conversation that was read.
-pub(super) struct Made<'v> {
-    pub(super) format: Format,
-    pub(super) session: &'v Session,
-    pub(super) placed: &'v Placed,
-    /// Where the session is among all that is made.
-    pub(super) place: &'v str,
-}
-
-/// Takes the fields of a conversation.
-pub(super) fn take(file: Source<'_>, made: &Made<'_>) {
-    match made.format {
-        Format::Session => session(placed(file, made.place)),
-        Format::SessionHalves => halves(placed(file, made.place), made.place),
-        format => messages(file, format, made),
+/// Takes the fields of a conversation, which goes to a place.
+pub(super) fn take(file: Source<'_>, format: Format, made: &Session, read: &Placed, place: &str) {
+    match format {
+        Format::Session => session(placed(file, place)),
+        Format::SessionHalves => halves(placed(file, place), place),
+        format => messages(file, format, made, read, place),
     }
-    keep(file, made.place, &made.placed.kept);
+    keep(file, place, &read.kept);
 }
 
 fn session(session: Source<'_>) {
@@ -87,42 +75,42 @@ fn halves(file: Source<'_>, place: &str) {
     }
     for (key, field) in index.fields() {
         match detail.field(key).value() {
-            Some(same) if field.value() == Some(same) => field.stay_approximated(BOTH),
+            Some(same) if field.value() == Some(same) => field.stay_approximated("same as in the detail"),
             _ => session_field(key, field),
         }
     }
 }
 
 /// Takes messages as a list or under `messages`, or a single one, with what stands around them.
-fn messages(file: Source<'_>, format: Format, made: &Made<'_>) {
+fn messages(file: Source<'_>, format: Format, made: &Session, read: &Placed, place: &str) {
     let list = if file.object().is_some() { file.at("messages") } else { file };
     let is_list = list.value().is_some_and(Value::is_array);
     let item = |index| if is_list { list.item(index) } else { file };
     if is_list {
-        list.any().into(format!("{}/nodes", made.place));
+        list.any().into(format!("{place}/nodes"));
         // Lines that hold null are no messages.
         list.items().filter(|(_, item)| is_null(*item)).for_each(|(_, item)| item.reject(NOWHERE));
     }
-    match made.placed.header {
-        Some(index) => around(placed(item(index), made.place), chat::take_header),
-        None if is_list => around(placed(file, made.place), |file| {
+    match read.header {
+        Some(index) => around(placed(item(index), place), chat::take_header),
+        None if is_list => around(placed(file, place), |file| {
             noun(file, SessionHeader::KEYS);
             file.stay_each(&["authorNote", "chat_metadata", "worldbookIds"]);
             header(file);
         }),
         None => {}
     }
-    let mut read = made.placed.fields.iter().peekable();
-    let nodes = made.session.node_ids().filter(|id| *id != made.session.root_id());
-    for (index, id) in made.placed.messages.iter().zip(nodes) {
-        let place = format!("{}/nodes/*", made.place);
+    let mut fields = read.fields.iter().peekable();
+    let nodes = made.node_ids().filter(|id| *id != made.root_id());
+    for (index, id) in read.messages.iter().zip(nodes) {
+        let place = format!("{place}/nodes/*");
         let message = placed(item(*index), &place);
         match format {
             _ if message.object().is_none() => message.keep(NOT_READ),
             Format::SillyTavernChat => chat::take_line(message),
             _ => chat_message(message, id),
         }
-        if let Some((_, ReadFields { moved, kept })) = read.next_if(|(number, _)| number == index) {
+        if let Some((_, ReadFields { moved, kept })) = fields.next_if(|(number, _)| number == index) {
             for (from, to) in moved {
                 take_moved(message.at(from), from, to);
             }
@@ -152,7 +140,7 @@ fn chat_message(message: Source<'_>, id: &NodeId) {
 
 fn take_moved(field: Source<'_>, from: &str, to: &'static str) {
     match from {
-        "tool_calls" | "function_call" => field.approximate_all(CALLS, to),
+        "tool_calls" | "function_call" => field.approximate_all("uses this project's format", to),
         _ => drop(field.any().into(to)),
     }
 }

@@ -5,9 +5,6 @@ use ctx_types::{Diagnostic, Phrase, RegexPreset, phrase};
 use serde_json::Value;
 
 use super::documents::SourceDocument;
-use super::parts::{
-    AgentDocument, CardDocument, NamedScripts, PresetDocument, PromptDocument, SettingsDocument,
-};
 use super::plan::{self, AGENT_COUNTS, FIRST_COUNTS, Plan};
 use super::{Asset, Import, Importer, NamedBook, NamedConversation, conversations};
 use crate::document::Document;
@@ -15,20 +12,20 @@ use crate::error::ImportError;
 use crate::format::{Format, help_for_text, help_unknown};
 use crate::formats::aio_hub;
 use crate::formats::risu::{self, Module};
-use crate::formats::sillytavern::card::Card;
+use crate::formats::sillytavern::card::{Card, TakenCard};
 use crate::formats::sillytavern::person::{self, Persona};
 use crate::formats::sillytavern::preset::{EXPORTED, IN_USE};
-use crate::formats::sillytavern::regex_scripts::{self, LIST};
+use crate::formats::sillytavern::regex_scripts::{self, LIST, TakenScripts};
 use crate::formats::sillytavern::settings::Settings;
 use crate::formats::sillytavern::templates;
+use crate::imported::{Moved, relocate};
 use crate::kept::IMPORTED;
 use crate::loose::Object;
 use crate::report::{self, FieldReport, FieldStatus, FileReport, leads_to};
 use crate::source::{Source, SourceNode};
-use crate::worldbook::{self, Draft};
+use crate::worldbook::{self, Form};
 use crate::{codes, conversation, read_regex_scripts};
 
-const UNREADABLE: &str = "the file is invalid for its format";
 const PROFILE_COUNTS: &str = "set by another file";
 
 /// Results of the documents so far.
@@ -37,22 +34,41 @@ pub(super) struct Conversion<'i> {
     pub(super) plan: Plan,
     pub(super) reports: Vec<FileReport>,
     pub(super) made: Import,
-    pub(super) card: Option<CardDocument>,
-    /// The name of the card's own book.
+    /// The card without its worldbook.
+    pub(super) card: Option<UsedDocument>,
+    pub(super) card_parts: TakenCard,
     pub(super) card_book: Option<String>,
-    pub(super) preset: Option<PresetDocument>,
-    pub(super) settings: Option<SettingsDocument>,
-    pub(super) system_prompt: Option<PromptDocument>,
+    pub(super) preset: Option<UsedDocument>,
+    pub(super) settings: Option<UsedDocument>,
+    pub(super) settings_parts: Settings,
+    /// Whether a file before the settings has a persona.
+    pub(super) has_other_persona: bool,
+    pub(super) system_prompt: Option<UsedDocument>,
     pub(super) persona: Option<Persona>,
-    pub(super) agent: Option<AgentDocument>,
-    /// Regex rules of files that hold scripts.
-    pub(super) scripts: Vec<NamedScripts>,
+    pub(super) agent: Option<UsedDocument>,
+    pub(super) scripts: Vec<FileScripts>,
     /// Templates and other kept files, by their names.
     pub(super) templates: Object,
     /// Files with an unknown format, by their names. An agent of other files keeps them.
     pub(super) unknown: Object,
     /// The preset of `RisuAI` as a chat completion preset.
     pub(super) risu_preset: Option<Value>,
+}
+
+/// A document with a used part.
+#[derive(Clone)]
+pub(super) struct UsedDocument {
+    pub(super) report: usize,
+    /// The place of the part in the document.
+    pub(super) at: &'static str,
+    /// The place of the document in the agent.
+    pub(super) kept_at: String,
+    pub(super) document: Value,
+}
+
+pub(super) struct FileScripts {
+    pub(super) report: usize,
+    pub(super) scripts: TakenScripts,
 }
 
 /// The document in conversion.
@@ -69,6 +85,11 @@ impl Current<'_> {
     fn kept_at(&self) -> String {
         format!("/imported/{}", self.key)
     }
+
+    /// Returns the document with the place of its used part.
+    fn used(&self, at: &'static str, document: Value) -> UsedDocument {
+        UsedDocument { report: self.report, at, kept_at: self.kept_at(), document }
+    }
 }
 
 impl<'i> Conversion<'i> {
@@ -84,9 +105,12 @@ impl<'i> Conversion<'i> {
             reports,
             made: Import { assets, ..Import::default() },
             card: None,
+            card_parts: TakenCard::default(),
             card_book: None,
             preset: None,
             settings: None,
+            settings_parts: Settings::take(Source::default()),
+            has_other_persona: false,
             system_prompt: None,
             persona: None,
             agent: None,
@@ -97,14 +121,16 @@ impl<'i> Conversion<'i> {
         }
     }
 
-    /// Converts a document.
     pub(super) fn add(&mut self, number: usize, document: SourceDocument) {
         let key = self.key(document.format, document.stem());
         let stem = document.stem().to_owned();
         let current = &Current { number, report: document.report, key: &key, stem: &stem };
+        if let Some(error) = self.plan.errors.remove(&number) {
+            return self.refuse_unreadable(&error, &document.value, current);
+        }
         match (document.format, document.value) {
             (None, value) => {
-                self.find(current, unknown(&value, &document.nearest));
+                self.report(current, [unknown(&value, &document.nearest)]);
                 self.set_rows(current, &value, |_| ());
                 self.unknown.insert(key.clone(), value);
             }
@@ -116,24 +142,23 @@ impl<'i> Conversion<'i> {
             }
             (Some(Format::Settings), value @ Value::Object(_)) => self.add_settings(value, current),
             (Some(Format::SystemPrompt), value @ Value::Object(_)) => {
-                if self.is_used(self.plan.system_prompt, "system prompt", &value, current) {
+                if self.is_used(self.plan.first(Format::SystemPrompt), "system prompt", &value, current) {
                     self.set_rows(current, &value, |file| {
                         templates::take(Format::SystemPrompt, file, &|_| None);
                     });
-                    self.system_prompt =
-                        Some(PromptDocument { report: current.report, at: "", prompt: value });
+                    self.system_prompt = Some(current.used("", value));
                 }
             }
             (Some(Format::Personas), value @ Value::Object(_)) => self.add_personas(value, current),
             (Some(Format::RegexScripts), scripts) => {
-                let (mut rules, found) =
+                let (rules, found) =
                     self.set_rows(current, &scripts, |file| regex_scripts::take(file.keep_at(LIST)));
-                self.find_all(current, found);
-                regex_scripts::keep_originals(&mut rules, scripts);
-                self.add_scripts(stem.clone(), RegexPreset { rules, ..RegexPreset::default() }, current);
+                let rules = RegexPreset { name: Some(stem.as_str().into()), ..rules };
+                let scripts = TakenScripts { at: String::new(), rules, found };
+                self.scripts.push(FileScripts { report: current.report, scripts });
             }
             (Some(Format::Worldbook | Format::CardBook | Format::OtherLorebook), value) => {
-                self.add_worldbook(value, current);
+                self.add_worldbook(&value, current);
             }
             (Some(format), value) if format.is_conversation() => {
                 let (syntax, bad_lines) = (document.syntax, document.bad_lines);
@@ -141,10 +166,7 @@ impl<'i> Conversion<'i> {
                 self.add_conversation(format, read, &document.name, current);
             }
             (Some(format), value) if plan::is_agent(format) => self.add_agent(value, current),
-            (Some(format), value) if plan::is_profile(format) => {
-                let document = SourceDocument { value, format: Some(format), ..document };
-                self.add_profile(&document, current);
-            }
+            (Some(format), value) if plan::is_profile(format) => self.add_profile(&value, current),
             (Some(format), value) => self.add_kept(format, value, current),
         }
     }
@@ -162,18 +184,14 @@ impl<'i> Conversion<'i> {
         taken
     }
 
-    fn find(&mut self, current: &Current<'_>, found: Diagnostic) {
-        self.reports[current.report].diagnostics.push(found);
-    }
-
-    fn find_all(&mut self, current: &Current<'_>, found: Vec<Diagnostic>) {
+    fn report(&mut self, current: &Current<'_>, found: impl IntoIterator<Item = Diagnostic>) {
         self.reports[current.report].diagnostics.extend(found);
     }
 
     /// Reports a document that cannot be read as its format.
     fn refuse_unreadable(&mut self, error: &ImportError, document: &Value, current: &Current<'_>) {
-        self.find(current, error.to_diagnostic());
-        self.set_rows(current, document, |file| file.reject(UNREADABLE));
+        self.report(current, [error.to_diagnostic()]);
+        self.set_rows(current, document, |file| file.reject("the file is invalid for its format"));
         self.reports[current.report].format = None;
     }
 
@@ -189,22 +207,27 @@ impl<'i> Conversion<'i> {
         if is_first && self.plan.agent.is_none() {
             return true;
         }
-        let (message, note) = if is_first {
-            (phrase!("this file is ignored: a complete agent is imported too"), AGENT_COUNTS)
+        let note = if is_first { AGENT_COUNTS } else { FIRST_COUNTS };
+        let message = if is_first {
+            phrase!("this file is ignored: a complete agent is imported too")
         } else {
-            let kind = Phrase::from(kind);
-            (phrase!("this file is ignored: another {kind} is imported already", kind), FIRST_COUNTS)
+            another(kind)
         };
-        let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message);
-        self.find(current, found.with_help(phrase!("import it separately")));
+        self.warn_ignored(message, current);
         self.set_rows(current, document, |file| file.reject(note));
         false
     }
 
+    fn warn_ignored(&mut self, message: Phrase, current: &Current<'_>) {
+        let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message);
+        self.report(current, [found.with_help(phrase!("import it separately"))]);
+    }
+
     /// Adds a character card with its worldbook and its scripts.
     fn add_card(&mut self, mut value: Value, format: Format, current: &Current<'_>) {
-        let is_used = self.is_used(self.plan.card, "character card", &value, current);
-        if !is_used && self.plan.card != Some(current.number) {
+        let used = self.plan.first(format);
+        let is_used = self.is_used(used, "character card", &value, current);
+        if !is_used && used != Some(current.number) {
             return;
         }
         let place = self.next_book();
@@ -215,38 +238,41 @@ impl<'i> Conversion<'i> {
                 // Only its worldbook is used next to an agent.
                 file.reject(AGENT_COUNTS);
             }
-            let book = card.book().map(|(at, book)| (at, worldbook::take_card_book(book, &place, is_v3)));
+            let book = card.book().map(|(at, book)| (at, worldbook::take_card_book(book, &place, at, is_v3)));
             let name = card.name().unwrap_or(current.stem).to_owned();
             (is_used.then(|| (card.take(), card.check_tags())), name, book)
         };
         let (parts, name, book) = self.set_rows(current, &value, take);
-        if let Some((at, draft)) = book {
-            let book = value.pointer_mut(at).map(Value::take).unwrap_or_default();
-            let imported = draft.finish(book, at);
-            self.find_all(current, imported.diagnostics);
+        if let Some((at, form)) = book {
+            if let Some(book) = value.pointer_mut(at) {
+                book.take();
+            }
+            let imported = worldbook::finish(form);
+            self.report(current, imported.diagnostics);
             self.card_book = Some(self.add_book(imported.value, &name, current));
         }
         if let Some((parts, found)) = parts {
-            self.find_all(current, found);
-            self.card = Some(CardDocument { report: current.report, document: value, parts });
+            self.report(current, found);
+            self.card = Some(current.used("", value));
+            self.card_parts = parts;
         }
     }
 
     fn add_preset(&mut self, value: Value, format: Format, current: &Current<'_>) {
         let at = if format == Format::PromptExport { EXPORTED } else { "" };
-        let is_used = self.is_used(self.plan.preset, "chat completion preset", &value, current);
+        let is_used = self.is_used(self.plan.first(format), "chat completion preset", &value, current);
         if format == Format::PromptExport {
             self.templates.insert(current.key.to_owned(), value.clone());
         }
         if is_used {
-            let kept_at = current.kept_at();
-            self.preset = Some(PresetDocument { report: current.report, at, kept_at, document: value });
+            self.preset = Some(current.used(at, value));
         }
     }
 
     fn add_settings(&mut self, value: Value, current: &Current<'_>) {
-        let is_used = self.is_used(self.plan.settings, "SillyTavern settings", &value, current);
-        if !is_used && self.plan.settings != Some(current.number) {
+        let used = self.plan.first(Format::Settings);
+        let is_used = self.is_used(used, "SillyTavern settings", &value, current);
+        if !is_used && used != Some(current.number) {
             return;
         }
         let has_persona = self.persona.is_some();
@@ -256,8 +282,9 @@ impl<'i> Conversion<'i> {
             take_settings(file, has_persona, has_profile)
         });
         if is_used {
-            let (report, document) = (current.report, value);
-            self.settings = Some(SettingsDocument { report, document, parts, has_persona });
+            self.settings = Some(current.used(IN_USE, value));
+            self.settings_parts = parts;
+            self.has_other_persona = has_persona;
         } else {
             // The user profile does not depend on the agent.
             let rows = &mut self.reports[current.report].fields;
@@ -268,10 +295,7 @@ impl<'i> Conversion<'i> {
 
     fn add_personas(&mut self, value: Value, current: &Current<'_>) {
         if self.persona.is_some() {
-            let kind = Phrase::from("persona");
-            let message = phrase!("this file is ignored: another {kind} is imported already", kind);
-            let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message);
-            self.find(current, found.with_help(phrase!("import it separately")));
+            self.warn_ignored(another("persona"), current);
             self.set_rows(current, &value, |file| file.keep(FIRST_COUNTS));
         } else {
             let (has_profile, has_agent) = (self.plan.profile.is_some(), self.plan.agent.is_some());
@@ -297,47 +321,34 @@ impl<'i> Conversion<'i> {
             Err(error) => return self.refuse_unreadable(&error, value, current),
         };
         let place = format!("/conversations/{}", self.made.conversations.len());
-        let made = conversations::Made { format, session: &imported.value, placed: &placed, place: &place };
-        self.set_rows(current, value, |file| conversations::take(file, &made));
-        self.find_all(current, imported.diagnostics);
+        let session = &imported.value;
+        self.set_rows(current, value, |file| conversations::take(file, format, session, &placed, &place));
+        self.report(current, imported.diagnostics);
         let name = current.stem.to_owned();
         self.made.conversations.push(NamedConversation { name, session: imported.value });
     }
 
     fn add_agent(&mut self, value: Value, current: &Current<'_>) {
-        let used = self.plan.agent.as_ref().map(|agent| agent.document);
-        if used == Some(current.number) {
-            self.agent = Some(AgentDocument { report: current.report, document: value });
-        } else if used.is_some_and(|used| used < current.number) {
+        if self.plan.agent == Some(current.number) {
+            self.agent = Some(current.used("", value));
+        } else {
             self.is_used(None, "agent", &value, current);
-        } else if let Err(error) = crate::agent::read_value(value.clone(), &self.importer.anchors) {
-            self.refuse_unreadable(&error, &value, current);
         }
     }
 
-    fn add_profile(&mut self, document: &SourceDocument, current: &Current<'_>) {
-        let value = &document.value;
-        match self.plan.profile.take() {
-            Some(used) if used.document == current.number => {
-                self.set_rows(current, value, |file| aio_hub::take_profile(file, &used.imported.diagnostics));
-                self.find_all(current, used.imported.diagnostics.clone());
-                self.made.profile = Some(used.imported.value.clone());
-                self.plan.profile = Some(used);
+    fn add_profile(&mut self, value: &Value, current: &Current<'_>) {
+        match self.plan.read_profile.take_if(|_| self.plan.profile == Some(current.number)) {
+            Some(read) => {
+                self.set_rows(current, value, |file| aio_hub::take_profile(file, &read.diagnostics));
+                self.report(current, read.diagnostics);
+                self.made.profile = Some(read.value);
             }
-            Some(used) if used.document < current.number => {
+            None => {
                 self.is_used(None, "profile", value, current);
-                self.plan.profile = Some(used);
-            }
-            used => {
-                if let Err(error) = plan::read_profile(document, self.importer) {
-                    self.refuse_unreadable(&error, value, current);
-                }
-                self.plan.profile = used;
             }
         }
     }
 
-    /// Adds a template or another kept file.
     fn add_kept(&mut self, format: Format, value: Value, current: &Current<'_>) {
         if let Some(note) = self.plan.superseded(current.number, format) {
             self.set_rows(current, &value, |file| file.keep(note));
@@ -353,27 +364,24 @@ impl<'i> Conversion<'i> {
                 .collect();
             let superseded = |part| superseded.iter().find(|(own, _)| *own == part).map(|(_, note)| *note);
             self.set_rows(current, &value, |file| templates::take(format, file, &superseded));
-            if let Some(prompt) =
-                value.get("sysprompt").filter(|prompt| prompt.is_object() && format == Format::MasterExport)
-                && self.plan.system_prompt.is_none()
+            let has_prompt = value.get("sysprompt").is_some_and(Value::is_object);
+            if has_prompt && format == Format::MasterExport && self.plan.first(Format::SystemPrompt).is_none()
             {
-                let (at, prompt) = ("/sysprompt", prompt.clone());
-                self.system_prompt = Some(PromptDocument { report: current.report, at, prompt });
+                self.system_prompt = Some(current.used("/sysprompt", value.clone()));
             }
         }
         self.templates.insert(current.key.to_owned(), value);
     }
 
-    /// Adds a worldbook in any form.
-    fn add_worldbook(&mut self, value: Value, current: &Current<'_>) {
+    fn add_worldbook(&mut self, value: &Value, current: &Current<'_>) {
         let place = self.next_book();
-        match self.set_rows(current, &value, |file| Draft::take(file, &place)) {
-            Ok(draft) => {
-                let imported = draft.finish(value, "");
-                self.find_all(current, imported.diagnostics);
+        match self.set_rows(current, value, |file| Form::take(file, &place)) {
+            Ok(form) => {
+                let imported = worldbook::finish(form);
+                self.report(current, imported.diagnostics);
                 self.add_book(imported.value, current.stem, current);
             }
-            Err(error) => self.refuse_unreadable(&error, &value, current),
+            Err(error) => self.refuse_unreadable(&error, value, current),
         }
     }
 
@@ -382,25 +390,21 @@ impl<'i> Conversion<'i> {
         let place = self.next_book();
         let module = self.set_rows(current, value, |file| Module::new(file, &place));
         let within = module.within;
-        self.find_all(current, module.found);
+        self.report(current, module.found);
         if let Some(book) = module.book {
             let imported = worldbook::finish(book);
-            let lorebook = format!("{within}/lorebook");
-            let found = imported.diagnostics.into_iter().map(|finding| moved(finding, "/data", &lorebook));
-            self.find_all(current, found.collect());
+            let mut found = imported.diagnostics;
+            relocate(&mut found, &[Moved { ours: "/data", theirs: &format!("{within}/lorebook") }]);
+            self.report(current, found);
             self.add_book(imported.value, current.stem, current);
         }
         if let Some(scripts) = module.scripts {
             let (rules, found) = read_regex_scripts(scripts);
-            let list = format!("{within}/regex");
-            self.find_all(current, found.into_iter().map(|finding| moved(finding, "", &list)).collect());
-            self.add_scripts(module.name.unwrap_or_else(|| current.stem.to_owned()), rules, current);
+            let name = module.name.unwrap_or_else(|| current.stem.to_owned());
+            let rules = RegexPreset { name: Some(name.into()), ..rules };
+            let scripts = TakenScripts { at: format!("{within}/regex"), rules, found };
+            self.scripts.push(FileScripts { report: current.report, scripts });
         }
-    }
-
-    fn add_scripts(&mut self, name: String, rules: RegexPreset, current: &Current<'_>) {
-        let (at, found) = (String::new(), Vec::new());
-        self.scripts.push(NamedScripts { name, report: current.report, at, rules, found });
     }
 
     /// Returns the place of the next book.
@@ -422,7 +426,6 @@ impl<'i> Conversion<'i> {
         name
     }
 
-    /// Returns the key of a kept document.
     fn key(&self, format: Option<Format>, name: &str) -> String {
         let wanted = match format {
             Some(format) if format.is_card() => return "card".to_owned(),
@@ -475,13 +478,8 @@ fn unused(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
     names.find(|name| !is_taken(name)).expect("an unbounded range contains a free name")
 }
 
-/// Moves a diagnostic from the converted form to the file.
-fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
-    let below = finding.location.pointer.as_deref().and_then(|pointer| pointer.strip_prefix(from));
-    if let Some(below) = below {
-        finding.location.pointer = Some(format!("{to}{below}"));
-    }
-    finding
+fn another(kind: &'static str) -> Phrase {
+    phrase!("this file is ignored: another {kind} is imported already", kind = Phrase::from(kind))
 }
 
 /// Reports a file with an unknown format, with the nearest formats.

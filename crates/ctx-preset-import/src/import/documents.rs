@@ -13,7 +13,6 @@ use crate::formats::risu;
 use crate::limits::Limits;
 use crate::report::FileReport;
 
-/// A document of a file.
 pub(super) struct SourceDocument {
     /// The number of its report.
     pub(super) report: usize,
@@ -44,11 +43,7 @@ pub(super) struct Documents {
     pub(super) assets: Vec<Asset>,
 }
 
-/// The name of an unnamed picture.
-const PICTURE: &str = "avatar.png";
-
 impl Documents {
-    /// Reads files and unpacks their documents.
     pub(super) fn read(files: &[SourceFile<'_>], importer: &Importer) -> Self {
         let mut documents = Self::default();
         for (number, file) in files.iter().enumerate() {
@@ -95,7 +90,7 @@ impl Documents {
             let packed = packed.map(|file| (file.path, AssetContent::Packed(file.bytes)));
             let picture = unpacked.is_picture.then(|| (String::new(), AssetContent::Source(number)));
             self.assets.extend(packed.chain(picture).map(|(path, content)| Asset {
-                path: if path.is_empty() { PICTURE.to_owned() } else { path },
+                path: if path.is_empty() { "avatar.png".to_owned() } else { path },
                 content,
             }));
         }
@@ -138,8 +133,8 @@ impl Documents {
             path: inner.outer.name.to_owned(),
             format,
             container: inner.container.map(str::to_owned),
-            fields: Vec::new(),
             diagnostics: document.diagnostics.into_iter().chain(guess).collect(),
+            ..FileReport::default()
         };
         let is_text =
             matches!(format, Some(Format::Profile | Format::PlainText)) && !document.value.is_object();
@@ -156,7 +151,6 @@ impl Documents {
         self.reports.push(report);
     }
 
-    /// Reports an unreadable file.
     fn fail(&mut self, file: SourceFile<'_>, container: Option<&str>, error: &ImportError) {
         let found = error.to_diagnostic();
         let is_packed = ends_with(file.name, &risu::PACKED);
@@ -166,10 +160,9 @@ impl Documents {
     fn refuse(&mut self, file: SourceFile<'_>, container: Option<&str>, found: Diagnostic) {
         self.reports.push(FileReport {
             path: file.name.to_owned(),
-            format: None,
             container: container.map(str::to_owned),
-            fields: Vec::new(),
             diagnostics: vec![found],
+            ..FileReport::default()
         });
     }
 }
@@ -180,7 +173,6 @@ struct Inner<'a> {
     /// The file that holds it.
     outer: SourceFile<'a>,
     file: SourceFile<'a>,
-    /// The container of the document.
     container: Option<&'a str>,
     /// Whether it is the only imported file, whose format can be named by hand.
     is_alone: bool,

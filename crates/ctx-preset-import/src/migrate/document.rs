@@ -39,37 +39,26 @@ pub struct MigratedDocument {
 /// ```
 pub fn migrate_document(value: Value, anchors: &AnchorRegistry) -> Result<MigratedDocument, ImportError> {
     let shape = format::shape(&value).filter(|_| format::source_format(&value) == format::shape(&value));
-    let made = |value, format, changes| Ok(MigratedDocument { value, format, changes });
-    match (shape, value) {
-        (Some(Format::Agent), value) => {
-            let (value, changes) = agent(value, anchors);
-            made(value, Format::Agent, changes)
-        }
-        (Some(Format::AgentExport), value) => {
-            let (value, changes) = export(value, anchors);
-            made(value, Format::AgentExport, changes)
-        }
-        (Some(Format::PresetList), value @ Value::Array(_)) => {
-            let (value, changes) = list(value, "", anchors);
-            made(value, Format::PresetList, changes)
-        }
-        (Some(Format::PresetFile), Value::Object(file)) => {
-            let (value, changes) = preset_file(file, anchors);
-            made(value, Format::PresetFile, changes)
-        }
-        (Some(Format::Session), value) => made(value, Format::Session, Vec::new()),
-        (Some(Format::SessionHalves), value) => match conversation::join_halves(&value) {
-            Some(joined) => {
-                let message = phrase!("`index` and `detail` are joined into one session");
-                let mut changes =
-                    vec![Diagnostic::info(codes::MIGRATED_HALVES, message).at_pointer("/index")];
-                changes.extend(joined.diagnostics);
-                made(joined.value.write(), Format::SessionHalves, changes)
-            }
-            None => made(value, Format::SessionHalves, Vec::new()),
-        },
-        (_, value) => Err(unknown(&value)),
-    }
+    let Some(format) = shape else { return Err(unknown(&value)) };
+    let (value, changes) = match (format, value) {
+        (Format::Agent, value) => agent(value, anchors),
+        (Format::AgentExport, value) => export(value, anchors),
+        (Format::PresetList, value @ Value::Array(_)) => list(value, "", anchors),
+        (Format::PresetFile, Value::Object(file)) => preset_file(file, anchors),
+        (Format::Session, value) => (value, Vec::new()),
+        (Format::SessionHalves, value) => halves(value),
+        (_, value) => return Err(unknown(&value)),
+    };
+    Ok(MigratedDocument { value, format, changes })
+}
+
+/// Joins the halves of a session, if they can be read.
+fn halves(value: Value) -> (Value, Vec<Diagnostic>) {
+    let Some(joined) = conversation::join_halves(&value) else { return (value, Vec::new()) };
+    let message = phrase!("`index` and `detail` are joined into one session");
+    let mut changes = vec![Diagnostic::info(codes::MIGRATED_HALVES, message).at_pointer("/index")];
+    changes.extend(joined.diagnostics);
+    (joined.value.write(), changes)
 }
 
 fn agent(value: Value, anchors: &AnchorRegistry) -> (Value, Vec<Diagnostic>) {

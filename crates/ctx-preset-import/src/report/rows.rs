@@ -21,7 +21,6 @@ pub(crate) fn rows(document: &SourceNode<'_>, kept_at: &str) -> Vec<FieldReport>
     walk.rows
 }
 
-/// A walk over a document.
 struct Walk {
     /// The pointer of the value, with `*` for each number.
     pointer: String,

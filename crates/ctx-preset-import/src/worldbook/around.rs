@@ -51,60 +51,35 @@ pub(crate) fn rename(book: &mut Value, name: &str) {
     book[NAME] = name.into();
 }
 
-/// What the file of a book had around its entries.
-#[derive(Debug, Default)]
-pub(crate) struct Around {
-    /// The object that held the book.
-    pub(crate) envelope: Option<Object>,
-    /// Whether the file was a card's book by itself.
-    pub(crate) is_card: bool,
-    /// The other fields of another application's book.
-    pub(crate) file: Option<Object>,
-    keys: Option<Vec<Value>>,
-    entries: Option<Value>,
+/// Gives a book the fields of its file back, and returns the other parts of the file.
+pub(super) fn restore(book: &mut Object) -> Object {
+    let mut around = take(book);
+    if let Some(named) = around.shift_remove(NAMED)
+        && book.get(NAME) == Some(&named)
+    {
+        give_back(book, NAME, around.shift_remove(NAME));
+    }
+    if book.get(DIALECT).and_then(Value::as_str) == Some("ccv3") {
+        give_back(book, DIALECT, around.shift_remove(DIALECT));
+    }
+    if let Some(own) = around.shift_remove(IMPORTED) {
+        book.insert(IMPORTED.to_owned(), own);
+    }
+    around
 }
 
-impl Around {
-    /// Takes it out of a book that is written, and gives the book its own fields back.
-    pub(crate) fn take(book: &mut Object) -> Self {
-        let mut around = take(book);
-        if let Some(named) = around.shift_remove(NAMED)
-            && book.get(NAME) == Some(&named)
-        {
-            give_back(book, NAME, around.shift_remove(NAME));
-        }
-        if book.get(DIALECT).and_then(Value::as_str) == Some("ccv3") {
-            give_back(book, DIALECT, around.shift_remove(DIALECT));
-        }
-        if let Some(own) = around.shift_remove(IMPORTED) {
-            book.insert(IMPORTED.to_owned(), own);
-        }
-        let object = |value: Option<Value>| match value {
-            Some(Value::Object(object)) => Some(object),
-            _ => None,
-        };
-        Self {
-            envelope: object(around.shift_remove(ENVELOPE)),
-            is_card: around.contains_key(IS_CARD),
-            file: object(around.shift_remove(FILE)),
-            keys: around.shift_remove(KEYS).and_then(|keys| keys.as_array().cloned()),
-            entries: around.shift_remove(ENTRIES),
-        }
+/// Puts entries in the form that the file had them in: a list, or an object by the names of its entries.
+pub(super) fn restore_entries(entries: Vec<Value>, around: &Object) -> Value {
+    if let Some(other) = around.get(ENTRIES).filter(|_| entries.is_empty()) {
+        return other.clone();
     }
-
-    /// Puts entries in the form that the file had them in: a list, or an object by the names of its entries.
-    pub(crate) fn entries(&mut self, entries: Vec<Value>) -> Value {
-        if let Some(other) = self.entries.take().filter(|_| entries.is_empty()) {
-            return other;
-        }
-        let Some(keys) = self.keys.take() else { return Value::Array(entries) };
-        let name = |index: usize| keys.get(index).and_then(Value::as_str).map(str::to_owned);
-        let named = entries
-            .into_iter()
-            .enumerate()
-            .map(|(index, entry)| (name(index).unwrap_or_else(|| format!("entry_{index}")), entry));
-        Value::Object(named.collect())
-    }
+    let Some(keys) = around.get(KEYS).and_then(Value::as_array) else { return Value::Array(entries) };
+    let name = |index: usize| keys.get(index).and_then(Value::as_str).map(str::to_owned);
+    let named = entries
+        .into_iter()
+        .enumerate()
+        .map(|(index, entry)| (name(index).unwrap_or_else(|| format!("entry_{index}")), entry));
+    Value::Object(named.collect())
 }
 
 fn give_back(book: &mut Object, key: &str, value: Option<Value>) {

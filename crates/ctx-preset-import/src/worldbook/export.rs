@@ -2,19 +2,21 @@
 
 use ctx_types::Persist as _;
 use ctx_types::worldbook::Worldbook;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::around::{ENVELOPE, FILE, IS_CARD, restore, restore_entries};
+use super::card::{CARD, unified};
+use super::fields::{EntryField, Kind};
 use crate::formats::lorebook::Lorebook;
 use crate::kept::IMPORTED;
-use crate::loose::Object;
-use crate::worldbook::around::Around;
-use crate::worldbook::{CARD_EXTENSIONS, CARD_FIELDS, converted};
+use crate::loose::{Object, object};
+use crate::source::SourceNode;
 
 /// Returns a worldbook as world info: an object of entries by their uids.
 pub fn export_worldbook(book: &Worldbook) -> Value {
     let mut file = book.write();
     let Some(map) = file.as_object_mut() else { return file };
-    Around::take(map);
+    restore(map);
     match map.get_mut("entries") {
         Some(Value::Object(entries)) => entries.values_mut().for_each(plain),
         Some(Value::Array(entries)) => entries.iter_mut().for_each(plain),
@@ -44,15 +46,15 @@ fn plain(entry: &mut Value) {
 pub fn export_lorebook(book: &Worldbook) -> Value {
     let mut file = book.write();
     let Some(map) = file.as_object_mut() else { return file };
-    let around = Around::take(map);
-    if let Some(mut envelope) = around.envelope {
+    let mut around = restore(map);
+    if let Some(Value::Object(mut envelope)) = around.shift_remove(ENVELOPE) {
         envelope.insert("data".to_owned(), export_card_book(book));
         return Value::Object(envelope);
     }
-    if around.is_card {
+    if around.contains_key(IS_CARD) {
         return export_card_book(book);
     }
-    let Some(mut rest) = around.file else { return export_worldbook(book) };
+    let Some(Value::Object(mut rest)) = around.shift_remove(FILE) else { return export_worldbook(book) };
     let Some(lorebook) = Lorebook::of(&rest) else { return export_worldbook(book) };
     if let Some(name) = map.get("name") {
         rest.insert("name".to_owned(), name.clone());
@@ -76,11 +78,11 @@ pub fn export_card_book(book: &Worldbook) -> Value {
     let mut file = book.write();
     let is_v3 = file.get("dialect").and_then(Value::as_str) == Some("ccv3");
     let Some(map) = file.as_object_mut() else { return file };
-    let mut around = Around::take(map);
+    let around = restore(map);
     if map.contains_key("entries") {
         let entries = listed(map).into_iter().enumerate();
         let entries = entries.map(|(index, entry)| card_form(entry, index, is_v3)).collect();
-        map.insert("entries".to_owned(), around.entries(entries));
+        map.insert("entries".to_owned(), restore_entries(entries, &around));
     }
     file
 }
@@ -92,10 +94,12 @@ fn card_form(entry: Value, index: usize, is_v3: bool) -> Value {
         entry.shift_remove(IMPORTED);
         return Value::Object(write(&entry, Object::new(), index));
     };
-    if converted(Value::Object(original.clone()), is_v3).as_object() == Some(&entry) {
-        return Value::Object(original);
+    let original = Value::Object(original);
+    if unified(SourceNode::new(&original).source(), is_v3).as_object() == Some(&entry) {
+        return original;
     }
     entry.shift_remove(IMPORTED);
+    let Value::Object(original) = original else { return original };
     Value::Object(write(&entry, original, index))
 }
 
@@ -121,9 +125,14 @@ fn original(entry: &mut Object) -> Option<Object> {
 }
 
 fn write(entry: &Object, mut card: Object, index: usize) -> Object {
-    for (theirs, ours) in CARD_FIELDS {
-        if let Some(value) = entry.get(ours) {
-            card.insert(theirs.to_owned(), value.clone());
+    let mut extensions = object(&card, "extensions").cloned().unwrap_or_default();
+    extensions.insert("position".to_owned(), entry.get("position").cloned().unwrap_or_else(|| 0.into()));
+    for &EntryField { theirs, ours, kind } in &CARD {
+        let value = entry.get(ours).filter(|_| !matches!(kind, Kind::Switch | Kind::Switched | Kind::Title));
+        match (value.cloned(), theirs.strip_prefix("extensions/")) {
+            (Some(value), Some(extension)) => drop(extensions.insert(extension.to_owned(), value)),
+            (Some(value), None) => drop(card.insert(theirs.to_owned(), value)),
+            (None, _) => {}
         }
     }
     card.entry("id").or_insert_with(|| index.into());
@@ -134,17 +143,8 @@ fn write(entry: &Object, mut card: Object, index: usize) -> Object {
     card.insert("enabled".to_owned(), (flag("disable") != Some(true)).into());
     card.insert("constant".to_owned(), flag("constant").unwrap_or(false).into());
     card.insert("selective".to_owned(), flag("selective").unwrap_or(true).into());
-    let position = entry.get("position").cloned().unwrap_or_else(|| 0.into());
-    let is_before = position.as_u64() == Some(0);
+    let is_before = extensions["position"].as_u64() == Some(0);
     card.insert("position".to_owned(), if is_before { "before_char" } else { "after_char" }.into());
-    let mut extensions: Map<String, Value> =
-        card.get("extensions").and_then(Value::as_object).cloned().unwrap_or_default();
-    extensions.insert("position".to_owned(), position);
-    for (theirs, ours) in CARD_EXTENSIONS {
-        if let Some(value) = entry.get(ours) {
-            extensions.insert(theirs.to_owned(), value.clone());
-        }
-    }
     card.insert("extensions".to_owned(), Value::Object(extensions));
     card
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::fields::{EntryField, theirs};
+
 /// Where a document has what the unified form of its worldbook says.
 ///
 /// ```
@@ -22,21 +24,18 @@ pub struct WorldbookOrigin {
     entries: String,
     /// The entries that stand under another key there: the keys here, and those there, as pointers have them.
     keys: BTreeMap<String, String>,
-    /// What the document calls a field of an entry, if it has another name there.
-    field: Field,
+    /// The fields of an entry that have other names there.
+    fields: &'static [EntryField],
 }
-
-/// Returns where an entry of the document has what is called so here; none if it is called the same there.
-pub(crate) type Field = fn(&str) -> Option<String>;
 
 impl WorldbookOrigin {
     pub(crate) fn new(book: &str, entries: &str) -> Self {
-        Self { book: book.to_owned(), entries: entries.to_owned(), keys: BTreeMap::new(), field: |_| None }
+        Self { book: book.to_owned(), entries: entries.to_owned(), keys: BTreeMap::new(), fields: &[] }
     }
 
     /// The same for a document whose entries have other keys and fields.
-    pub(crate) fn with_names(self, keys: BTreeMap<String, String>, field: Field) -> Self {
-        Self { keys, field, ..self }
+    pub(crate) fn with_names(self, keys: BTreeMap<String, String>, fields: &'static [EntryField]) -> Self {
+        Self { keys, fields, ..self }
     }
 
     /// Leads a JSON pointer into the unified form to the same place of the document. O(log entries).
@@ -52,7 +51,7 @@ impl WorldbookOrigin {
         let mut pointer = format!("{}/{key}", self.entries);
         if let Some(field) = parts.next() {
             pointer.push('/');
-            pointer.push_str(&(self.field)(field).unwrap_or_else(|| field.to_owned()));
+            pointer.push_str(theirs(self.fields, field).unwrap_or(field));
         }
         if let Some(rest) = parts.next() {
             pointer.push('/');

@@ -3,7 +3,8 @@
 use ctx_types::worldbook::{Worldbook, WorldbookEntry};
 use serde_json::Value;
 
-use super::card::{CARD_EXTENSIONS, CARD_FIELDS, EDITOR, QUICK_REPLIES};
+use super::card::CARD;
+use super::fields::Kind;
 use crate::source::Source;
 
 /// Takes the fields of a book that goes to a place.
@@ -30,23 +31,22 @@ pub(super) fn take_entry(entry: Source<'_>) {
     entry.stay_each(WorldbookEntry::KEYS);
     entry.refuse_unread::<WorldbookEntry>(|_| true);
     take_mirrored(entry);
-    for editor in ["addMemo", "displayIndex"] {
-        entry.at(editor).any().equivalent(EDITOR).into(editor);
+    for shown in ["addMemo", "displayIndex"] {
+        Kind::Shown.take(entry.at(shown), shown);
     }
-    entry.at("automationId").keep(QUICK_REPLIES);
+    Kind::QuickReply.take(entry.at("automationId"), "automationId");
 }
 
 /// Takes the fields in the form of cards that say the same as those in ours.
 fn take_mirrored(entry: Source<'_>) {
-    let extensions = entry.at("extensions");
-    if extensions.object().is_none() && entry.at("keys").or(entry.at("insertion_order")).value().is_none() {
+    if entry.at("extensions").object().is_none()
+        && entry.at("keys").or(entry.at("insertion_order")).value().is_none()
+    {
         return;
     }
-    let fields = CARD_FIELDS.into_iter().chain([("enabled", "disable"), ("name", "comment")]);
-    let fields = fields.filter(|(theirs, ours)| theirs != ours).map(|(theirs, ours)| (entry, theirs, ours));
-    let extended = CARD_EXTENSIONS.into_iter().chain([("position", "position")]);
-    for (around, theirs, ours) in fields.chain(extended.map(|(theirs, ours)| (extensions, theirs, ours))) {
-        let field = around.at(theirs);
+    let fields = CARD.iter().map(|known| (known.theirs, known.ours)).filter(|(theirs, ours)| theirs != ours);
+    for (theirs, ours) in fields.chain([("extensions/position", "position")]) {
+        let field = entry.at(theirs);
         // Its meaning is the opposite.
         let is_same = match (theirs, field.value(), entry.at(ours).value()) {
             ("enabled", Some(Value::Bool(is_on)), Some(Value::Bool(is_off))) => is_on != is_off,

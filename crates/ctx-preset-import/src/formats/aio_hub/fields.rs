@@ -19,17 +19,13 @@ use crate::imported::Moves;
 use crate::kept::{IMPORTED, has_room};
 use crate::report::NOT_READ;
 use crate::source::Source;
-use crate::worldbook::Draft;
+use crate::worldbook::Form;
 
 pub(crate) const SHOWN: &str = "display only; no effect on contexts";
-const LISTED: &str = "the order of the list applies";
-const ENVELOPE: &str = "identifies the file type; written again on export";
 const GREETING: &str = "an old import stored a greeting as an entry";
 const OLDER: &str = "an old form of `processors`";
-const FEWER: &str = "reduced by the number of greetings";
 const TEMPLATE: &str = "the default template of the anchor replaces it";
 const STRATEGY: &str = "the type is inferred from the other fields";
-const PARAMS: &str = "moved to `params`";
 
 /// Fields that are read of an agent though none of its noun's.
 const OF_AGENT: [&str; 7] =
@@ -53,24 +49,23 @@ const AGENT_SHOWN: [&str; 10] = [
 const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
-/// Result of reading an agent, for the fields of its document.
-pub(crate) struct ReadAgentFields<'a> {
-    pub(crate) found: &'a [Diagnostic],
-    pub(crate) moves: &'a Moves,
-    /// The numbers of bundled worldbooks outside of the agent.
-    pub(crate) books: &'a [Option<usize>],
-}
-
-/// Takes the fields of the document of an agent.
-pub(crate) fn take_agent(format: Format, file: Source<'_>, read: &ReadAgentFields<'_>) {
-    let moves = read.moves;
+/// Takes the fields of the document of an agent, with the diagnostics of its reader.
+///
+/// `books` has the numbers of bundled worldbooks outside of the agent.
+pub(crate) fn take_agent(
+    format: Format,
+    file: Source<'_>,
+    found: &[Diagnostic],
+    moves: &Moves,
+    books: &[Option<usize>],
+) {
     match format {
-        Format::AgentExport => export(file, read),
+        Format::AgentExport => export(file, moves, books),
         Format::PresetList => entries(placed(file, "/presetMessages"), moves),
-        Format::PresetFile => preset_file(placed(file, ""), read),
-        _ => agent(placed(file, ""), read),
+        Format::PresetFile => preset_file(placed(file, ""), moves, books),
+        _ => agent(placed(file, ""), moves, books),
     }
-    take_found(file, read.found);
+    take_found(file, found);
 }
 
 /// Takes the fields of a profile, with what reading it found.
@@ -94,7 +89,7 @@ fn take_found(file: Source<'_>, found: &[Diagnostic]) {
                 strategy.at("type").or(strategy).any().approximated(STRATEGY).stay();
             }
             (codes::MIGRATED_PARAMETERS, Some(custom)) => {
-                custom.lead_to("/parameters/custom/params").stay_approximated(PARAMS);
+                custom.lead_to("/parameters/custom/params").stay_approximated("moved to `params`");
             }
             _ => {}
         }
@@ -106,7 +101,6 @@ pub(crate) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
     source.lead_to(place).keep_at(place)
 }
 
-/// Takes the fields of a noun.
 pub(crate) fn noun(source: Source<'_>, keys: &[&str]) {
     source.divide();
     source.stay_each(keys);
@@ -125,16 +119,16 @@ pub(crate) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
     }
 }
 
-fn export(file: Source<'_>, read: &ReadAgentFields<'_>) {
+fn export(file: Source<'_>, moves: &Moves, books: &[Option<usize>]) {
     let file = file.lead_to("").keep_at("/imported/envelope");
     for (_, field) in file.fields().filter(|(key, field)| is_needless(key, *field)) {
-        field.approximate_all(ENVELOPE, "");
+        field.approximate_all("identifies the file type; written again on export", "");
     }
     for (index, other) in file.at("agents").items() {
         if index > 0 {
             other.lead_to("").keep_at("/imported/envelope/agents/*");
         } else if let Some(first) = other.object() {
-            agent(placed(other, ""), read);
+            agent(placed(other, ""), moves, books);
             let own = first.get(IMPORTED).and_then(Value::as_object);
             if own.is_none_or(|own| !has_room(own, [])) && has_envelope(file) {
                 other.at(IMPORTED).keep_at("/imported/imported");
@@ -156,11 +150,10 @@ fn has_envelope(file: Source<'_>) -> bool {
     })
 }
 
-fn agent(file: Source<'_>, read: &ReadAgentFields<'_>) {
-    let moves = read.moves;
+fn agent(file: Source<'_>, moves: &Moves, books: &[Option<usize>]) {
     shown(file, &AGENT_SHOWN, SHOWN);
     if !moves.greetings.is_empty() {
-        file.at("displayPresetCount").stay_approximated(FEWER);
+        file.at("displayPresetCount").stay_approximated("reduced by the number of greetings");
     }
     noun(file, Agent::KEYS);
     file.stay_each(&OF_AGENT);
@@ -178,7 +171,7 @@ fn agent(file: Source<'_>, read: &ReadAgentFields<'_>) {
     time.at("realBaseTime").text().stay();
     time.at("timeScale").plain_number().stay();
     list(file.at("assets"), |asset| noun(asset, &ASSET));
-    bundled(file.at(BUNDLED), read.books);
+    bundled(file.at(BUNDLED), books);
     // Other files may be kept next to these.
     file.at(IMPORTED).keep_at("/imported");
 }
@@ -202,7 +195,7 @@ fn entries(given: Source<'_>, moves: &Moves) {
 
 fn entry(entry: Source<'_>) {
     shown(entry, &ENTRY_SHOWN, SHOWN);
-    shown(entry, &ENTRY_LINKS, LISTED);
+    shown(entry, &ENTRY_LINKS, "the order of the list applies");
     noun(entry, PresetMessage::KEYS);
     noun(entry.at("injectionStrategy"), InjectionStrategy::KEYS);
     noun(entry.at("modelMatch"), ModelMatch::KEYS);
@@ -271,9 +264,9 @@ fn formatters(rules: Source<'_>, moves: &[bool]) {
     }
 }
 
-fn preset_file(file: Source<'_>, read: &ReadAgentFields<'_>) {
-    agent(file, read);
-    entries(placed(file.at("messages"), "/presetMessages"), read.moves);
+fn preset_file(file: Source<'_>, moves: &Moves, books: &[Option<usize>]) {
+    agent(file, moves, books);
+    entries(placed(file.at("messages"), "/presetMessages"), moves);
     let groups = file.at("groups");
     if file.at("presetGroups").value().is_none() && groups.value().is_some_and(Value::is_array) {
         list(placed(groups, "/presetGroups"), |group| noun(group, PresetGroup::KEYS));
@@ -296,7 +289,7 @@ fn bundled(items: Source<'_>, taken: &[Option<usize>]) {
         item.at("name").text().stay();
         item.at("fileName").text().approximated(FILE).into("/worldbookIds");
         if let Some(number) = taken.get(index).copied().flatten() {
-            drop(Draft::take(item.at("content"), &format!("/worldbooks/{number}")));
+            drop(Form::take(item.at("content"), &format!("/worldbooks/{number}")));
         }
     }
 }

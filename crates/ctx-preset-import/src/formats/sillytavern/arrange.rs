@@ -18,37 +18,20 @@ use original::{has_original, may_be_empty, overriding};
 
 pub(crate) use extra_entries::repeated;
 
-/// What is arranged.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrangement<'v> {
     pub(crate) preset: ChatPreset<'v>,
-    /// The prompts of the preset.
     prompts: BTreeMap<&'v str, Prompt<'v>>,
     card: Option<Card<'v>>,
     pub(crate) persona: PersonaPlace,
     prefers: Preferences,
     /// The texts of a system prompt for text completion: above the conversation, and below it.
     otherwise: [Option<&'v str>; 2],
-    /// The main prompt, if it stands at a depth.
-    main: Option<MainInChat<'v>>,
-}
-
-/// A main prompt at a depth.
-#[derive(Clone, Debug)]
-struct MainInChat<'v> {
-    place: InChat,
-    /// The prompts that the order has above it.
-    above: BTreeSet<&'v str>,
-}
-
-impl<'v> MainInChat<'v> {
-    fn of(preset: ChatPreset<'v>, prompts: &BTreeMap<&'v str, Prompt<'v>>) -> Option<Self> {
-        let place = prompts.get(MAIN).copied().filter(|main| main.is_sent())?.in_chat()?;
-        let order = preset.order();
-        let at = order.iter().position(|ordered| ordered.identifier == MAIN && ordered.is_enabled)?;
-        let above = order.iter().take(at).map(|ordered| ordered.identifier).collect();
-        Some(Self { place, above })
-    }
+    order: Vec<Ordered<'v>>,
+    /// The place of a main prompt in the conversation. `None` for one that is in the list or not sent.
+    pub(crate) main: Option<InChat>,
+    /// The prompts that the order has above the main prompt.
+    above_main: BTreeSet<&'v str>,
 }
 
 /// A marker: its identifier, the anchor that it becomes, and what stands there by itself.
@@ -63,29 +46,14 @@ pub(crate) struct Marker {
 
 /// The markers, those first that stand at the end, in this order, where the order of prompts leaves them out.
 pub(crate) const MARKERS: [Marker; 8] = [
-    Marker { identifier: "worldInfoBefore", anchor: "world_info_before", content: None, format: None },
-    Marker { identifier: "worldInfoAfter", anchor: "world_info_after", content: None, format: None },
-    Marker {
-        identifier: "charDescription",
-        anchor: "char_description",
-        content: Some("description"),
-        format: None,
-    },
-    Marker {
-        identifier: "charPersonality",
-        anchor: "char_personality",
-        content: Some("personality"),
-        format: Some("personality_format"),
-    },
-    Marker {
-        identifier: "scenario",
-        anchor: "scenario",
-        content: Some("scenario"),
-        format: Some("scenario_format"),
-    },
-    Marker { identifier: PERSONA, anchor: "user_profile", content: Some("persona"), format: None },
-    Marker { identifier: EXAMPLES, anchor: "dialogue_examples", content: None, format: None },
-    Marker { identifier: HISTORY, anchor: "chat_history", content: None, format: None },
+    Marker::new("worldInfoBefore", "world_info_before", None, None),
+    Marker::new("worldInfoAfter", "world_info_after", None, None),
+    Marker::new("charDescription", "char_description", Some("description"), None),
+    Marker::new("charPersonality", "char_personality", Some("personality"), Some("personality_format")),
+    Marker::new("scenario", "scenario", Some("scenario"), Some("scenario_format")),
+    Marker::new(PERSONA, "user_profile", Some("persona"), None),
+    Marker::new(EXAMPLES, "dialogue_examples", None, None),
+    Marker::new(HISTORY, "chat_history", None, None),
 ];
 
 /// The fields of a system prompt for text completion, each with the prompt that it stands for.
@@ -112,6 +80,15 @@ pub(crate) const AT_DEPTH: [(&str, &str); 2] =
 pub(crate) const NEW_CHAT: &str = "new_chat";
 
 impl Marker {
+    const fn new(
+        identifier: &'static str,
+        anchor: &'static str,
+        content: Option<&'static str>,
+        format: Option<&'static str>,
+    ) -> Self {
+        Self { identifier, anchor, content, format }
+    }
+
     /// Returns whether it stands for one text.
     pub(crate) const fn has_text(&self) -> bool {
         self.content.is_some()
@@ -123,36 +100,35 @@ impl Marker {
     }
 }
 
-/// Returns the marker of an identifier.
 pub(crate) fn marker(identifier: &str) -> Option<&'static Marker> {
     MARKERS.iter().find(|marker| marker.identifier == identifier)
 }
 
 impl<'v> Arrangement<'v> {
+    /// `prompt` is a system prompt for text completion. Its texts replace empty prompts of chats.
     pub(crate) fn new(
         preset: ChatPreset<'v>,
         card: Option<Card<'v>>,
         persona: PersonaPlace,
         prefers: Preferences,
+        prompt: Option<&'v Object>,
     ) -> Self {
-        let prompts = preset.by_identifier();
-        let main = MainInChat::of(preset, &prompts);
-        Self { preset, prompts, card, persona, prefers, otherwise: [None; 2], main }
-    }
-
-    /// Takes the texts of a system prompt for text completion where prompts of chats stand, if these say nothing.
-    pub(crate) fn with_system_prompt(mut self, prompt: Option<&'v Object>) -> Self {
-        self.otherwise = SYSTEM_PROMPT.map(|(field, _)| said(prompt?, field));
-        self
+        let (prompts, order) = (preset.by_identifier(), preset.order());
+        let is_main = |ordered: &&Ordered<'_>| ordered.identifier == MAIN && ordered.is_enabled;
+        let main = prompts.get(MAIN).filter(|main| main.is_sent() && order.iter().any(|step| is_main(&step)));
+        let main = main.and_then(|main| main.in_chat());
+        let above_main = order.iter().take_while(|step| !is_main(step)).map(|step| step.identifier).collect();
+        let otherwise = SYSTEM_PROMPT.map(|(field, _)| said(prompt?, field));
+        Self { preset, prompts, card, persona, prefers, otherwise, order, main, above_main }
     }
 
     /// Returns the fields of the system prompt that count.
     pub(crate) fn system_prompt(&self) -> impl Iterator<Item = &'static str> {
-        let ordered: Vec<&str> = self.preset.order().iter().map(|ordered| ordered.identifier).collect();
         let overridden = self.overridden();
         let counts = move |(_, id): &(&str, &str)| {
+            let is_ordered = || self.order.iter().any(|ordered| ordered.identifier == *id);
             let counts = self.otherwise(id).is_some() && !overridden.contains(id);
-            counts && (ordered.contains(id) || self.named(id).is_some())
+            counts && (is_ordered() || self.named(id).is_some())
         };
         SYSTEM_PROMPT.into_iter().filter(counts).map(|(field, _)| field)
     }
@@ -173,13 +149,11 @@ impl<'v> Arrangement<'v> {
         self.prompts.get(identifier).copied()
     }
 
-    /// Returns the entries in their order.
     pub(crate) fn entries(&self) -> Vec<Value> {
-        let order = self.preset.order();
         let overridden = self.overridden();
         let mut entries = Vec::new();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for ordered in &order {
+        for ordered in &self.order {
             let count = counts.entry(ordered.identifier).or_default();
             *count += 1;
             match marker(ordered.identifier) {
@@ -209,26 +183,20 @@ impl<'v> Arrangement<'v> {
         entries
     }
 
-    /// Returns where the main prompt goes in the conversation; none where it stands in the list or is switched off.
-    pub(crate) fn main_in_chat(&self) -> Option<InChat> {
-        self.main.as_ref().map(|main| main.place)
-    }
-
     /// Returns the kind of lane of a prompt at a depth: a main prompt at one divides the others.
     fn lane(&self, identifier: &str) -> i64 {
-        match &self.main {
+        match self.main {
             Some(_) if identifier == MAIN => lanes::MAIN,
-            Some(main) if main.above.contains(identifier) => lanes::BEFORE_MAIN,
+            Some(_) if self.above_main.contains(identifier) => lanes::BEFORE_MAIN,
             _ => lanes::PROMPT,
         }
     }
 
     /// Returns whether a prompt is in the order and switched on.
     fn is_sent(&self, identifier: &str) -> bool {
-        self.preset.order().iter().any(|ordered| ordered.identifier == identifier && ordered.is_enabled)
+        self.order.iter().any(|ordered| ordered.identifier == identifier && ordered.is_enabled)
     }
 
-    /// Returns whether examples of dialogue are sent.
     pub(crate) fn has_examples(&self) -> bool {
         self.is_sent(EXAMPLES)
     }
@@ -281,8 +249,8 @@ impl<'v> Arrangement<'v> {
     fn over(&self, identifier: &str) -> Option<&str> {
         let card = self.card?;
         match identifier {
-            MAIN if self.prefers.system_prompt => card.system_prompt(),
-            "jailbreak" if self.prefers.post_history => card.post_history(),
+            MAIN if self.prefers.system_prompt => card.said("system_prompt"),
+            "jailbreak" if self.prefers.post_history => card.said("post_history_instructions"),
             _ => None,
         }
         .map(space::trim)
@@ -306,57 +274,46 @@ impl<'v> Arrangement<'v> {
         let is_elsewhere = is_elsewhere && own.is_none();
         let has_place = prompt.is_none_or(Prompt::has_place) || marker.content.is_none() && !is_world_info;
         let is_wanted = is_enabled && !is_elsewhere && has_place;
-        let take = |form: Form| {
-            let form = if prompt.is_some() { form } else { Form::Unordered };
-            if let Some(named) = named {
-                named.take(form);
-            }
-        };
-        if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
-            take(Form::TextInChat);
-            let role = prompt.map_or("system", Prompt::role);
-            let mut entry = json!({ "id": marker.identifier, "role": role, "content": content });
-            entry["injectionStrategy"] = depth(in_chat, lanes::of(role, self.lane(marker.identifier)));
-            entry["isEnabled"] = is_wanted.into();
-            entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
-            entries.push(entry);
-            return;
-        }
+        let has_text = marker.has_text();
+        let in_chat = prompt.and_then(Prompt::in_chat).filter(|_| has_text || is_world_info);
         if marker.identifier == HISTORY {
             if !is_enabled {
                 return;
             }
-            entries.push(self.new_chat());
-            if let Some(new_chat) = entries.last_mut().and_then(Value::as_object_mut) {
-                put_triggers(prompt, new_chat);
-            }
+            let mut new_chat = self.new_chat();
+            put_triggers(prompt, &mut new_chat);
+            entries.push(new_chat);
         }
-        let in_chat = prompt.and_then(Prompt::in_chat).filter(|_| is_world_info);
-        let form = match in_chat {
-            _ if !marker.has_text() && !is_world_info => Form::Anchor,
-            Some(_) => Form::TextInChat,
-            None => Form::TextInList,
-        };
-        take(form);
-        let mut entry = json!({ "id": marker.identifier, "type": marker.anchor });
+        if let Some(named) = named {
+            named.take(match in_chat {
+                _ if prompt.is_none() => Form::Unordered,
+                _ if !has_text && !is_world_info => Form::Anchor,
+                Some(_) => Form::TextInChat,
+                None => Form::TextInList,
+            });
+        }
+        let mut entry = json!({ "id": marker.identifier });
+        let is_message = has_text && in_chat.is_some();
+        if !is_message {
+            entry["type"] = marker.anchor.into();
+        }
         if let Some(name) = named.and_then(Prompt::name).filter(|_| in_chat.is_none()) {
             entry["name"] = name.into();
         }
-        if is_world_info && let Some(prompt) = prompt.filter(|prompt| prompt.has_role()) {
-            entry["role"] = prompt.role().into();
+        let role = prompt.map_or("system", Prompt::role);
+        if has_text || is_world_info && prompt.is_some_and(Prompt::has_role) {
+            entry["role"] = role.into();
         }
-        if let Some(in_chat) = in_chat {
-            let role = prompt.map_or("system", Prompt::role);
-            entry["injectionStrategy"] = depth(in_chat, lanes::of(role, self.lane(marker.identifier)));
-        }
-        if marker.content.is_some() {
-            entry["role"] = prompt.map_or("system", Prompt::role).into();
+        if has_text {
             entry["content"] = content.into();
         }
-        if !is_wanted {
-            entry["isEnabled"] = false.into();
+        if let Some(in_chat) = in_chat {
+            entry["injectionStrategy"] = depth(in_chat, lanes::of(role, self.lane(marker.identifier)));
         }
-        entry.as_object_mut().into_iter().for_each(|entry| put_triggers(prompt, entry));
+        if is_message || !is_wanted {
+            entry["isEnabled"] = is_wanted.into();
+        }
+        put_triggers(prompt, &mut entry);
         entries.push(entry);
     }
 
@@ -411,27 +368,25 @@ fn form(prompt: Prompt<'_>, overridden: &[&str]) -> Form {
 
 fn entry(prompt: Option<Prompt<'_>>, identifier: &str, content: &str, is_enabled: bool, lane: i64) -> Value {
     let role = prompt.map_or("system", Prompt::role);
-    let mut entry = Object::new();
-    let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
-    put("id", identifier.into());
+    let mut entry = json!({ "id": identifier });
     let is_unsent = prompt.is_some_and(|prompt| !prompt.is_sent());
     if is_unsent && (!content.is_empty() || role != "system") {
         // Macros of an unsent prompt are expanded, since variables that it sets are used below.
-        put("type", "placeholder".into());
+        entry["type"] = "placeholder".into();
     }
     if let Some(name) = prompt.and_then(Prompt::name) {
-        put("name", name.into());
+        entry["name"] = name.into();
     }
-    put("role", role.into());
-    put("content", content.into());
+    entry["role"] = role.into();
+    entry["content"] = content.into();
     if !is_enabled {
-        put("isEnabled", false.into());
+        entry["isEnabled"] = false.into();
     }
     if let Some(strategy) = prompt.and_then(|prompt| strategy(prompt, lanes::of(role, lane))) {
-        put("injectionStrategy", strategy);
+        entry["injectionStrategy"] = strategy;
     }
     put_triggers(prompt, &mut entry);
-    Value::Object(entry)
+    entry
 }
 
 /// Returns where a prompt goes; one that stands in the list keeps the depth that it has elsewhere.
@@ -440,7 +395,7 @@ fn strategy(prompt: Prompt<'_>, lane: i64) -> Option<Value> {
     if let Some(in_chat) = prompt.in_chat().filter(|_| prompt.is_sent()) {
         return Some(depth(in_chat, lane));
     }
-    let (depth, order) = prompt.unused_depth();
+    let (depth, order) = (prompt.depth(), prompt.order());
     if depth.is_none() && order.is_none() {
         return None;
     }
@@ -453,10 +408,10 @@ fn strategy(prompt: Prompt<'_>, lane: i64) -> Option<Value> {
     Some(strategy)
 }
 
-fn put_triggers(prompt: Option<Prompt<'_>>, entry: &mut Object) {
+fn put_triggers(prompt: Option<Prompt<'_>>, entry: &mut Value) {
     let triggers = prompt.map(Prompt::triggers).unwrap_or_default();
     if !triggers.is_empty() {
-        entry.insert("triggers".to_owned(), json!(triggers));
+        entry["triggers"] = json!(triggers);
     }
 }
 

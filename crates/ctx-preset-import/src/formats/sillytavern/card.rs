@@ -4,11 +4,10 @@ use ctx_types::{Diagnostic, Reader, phrase};
 use serde_json::{Value, json};
 
 use super::regex_scripts::TakenScripts;
-use super::role;
+use super::{CARD_RULES, role};
 use crate::loose::{Object, number_of, said, text, whole};
 use crate::report::NOT_READ;
 use crate::source::Source;
-use crate::worldbook;
 
 /// A card, whichever version it is.
 #[derive(Clone, Copy, Debug)]
@@ -16,32 +15,48 @@ pub(crate) struct Card<'v> {
     root: Source<'v>,
     /// The part that counts: `data` since version 2.
     fields: Source<'v>,
-    /// Whether that is `data`.
     is_layered: bool,
 }
 
-/// The names that fields have in older cards.
-const OLD_NAMES: [(&str, &[&str]); 7] = [
-    ("name", &["char_name"]),
-    ("description", &["char_persona", "context"]),
-    ("first_mes", &["char_greeting", "greeting"]),
-    ("mes_example", &["example_dialogue"]),
-    ("scenario", &["world_scenario"]),
-    ("creator_notes", &["creatorcomment"]),
-    ("character_version", &["version"]),
+pub(crate) struct CardText {
+    pub(crate) key: &'static str,
+    /// Its place in an agent.
+    pub(crate) to: &'static str,
+    /// Its names in older cards.
+    old: &'static [&'static str],
+    /// Its name at the top of a card, where `SillyTavern` writes it too.
+    pub(crate) top: Option<&'static str>,
+}
+
+const fn text_of(
+    key: &'static str,
+    to: &'static str,
+    old: &'static [&'static str],
+    top: Option<&'static str>,
+) -> CardText {
+    CardText { key, to, old, top }
+}
+
+pub(crate) static TEXTS: [CardText; 12] = [
+    text_of("name", "/name", &["char_name"], Some("name")),
+    text_of("description", "/character/description", &["char_persona", "context"], Some("description")),
+    text_of("personality", "/character/personality", &[], Some("personality")),
+    text_of("scenario", "/character/scenario", &["world_scenario"], Some("scenario")),
+    text_of("mes_example", "/character/examples", &["example_dialogue"], Some("mes_example")),
+    text_of("system_prompt", "/character/systemPrompt", &[], None),
+    text_of("post_history_instructions", "/character/postHistory", &[], None),
+    text_of("creator_notes", "/character/creatorNotes", &["creatorcomment"], Some("creatorcomment")),
+    text_of("character_version", "/character/version", &["version"], None),
+    text_of("nickname", "/character/nickname", &[], None),
+    text_of("creator", "/creator", &[], None),
+    text_of("first_mes", "/greetings/*/content", &["char_greeting", "greeting"], Some("first_mes")),
 ];
 
-/// What `SillyTavern` writes at the top of a card too: its name there and below `data`, and its place in an agent.
-pub(crate) const MIRRORS: [(&str, &str, &str); 8] = [
-    ("name", "name", "/name"),
-    ("description", "description", "/character/description"),
-    ("personality", "personality", "/character/personality"),
-    ("scenario", "scenario", "/character/scenario"),
-    ("first_mes", "first_mes", "/greetings/*/content"),
-    ("mes_example", "mes_example", "/character/examples"),
-    ("creatorcomment", "creator_notes", "/character/creatorNotes"),
-    ("tags", "tags", "/tags"),
-];
+/// Returns the fields at the top of a card that repeat one below `data`, with that one and its place in an agent.
+pub(crate) fn mirrors() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let texts = TEXTS.iter().filter_map(|text| Some((text.top?, text.key, text.to)));
+    texts.chain([("tags", "tags", "/tags")])
+}
 
 /// How many tags a comma list may hold: a text of a few megabytes would become a list of gigabytes.
 const MOST_TAGS: usize = 1_000;
@@ -58,16 +73,15 @@ const TOLD: &str = "identifies the file type";
 const CREATOR: &str = "stored as a separate field; not sent to the model";
 const MIRROR: &str = "for older readers; same as in `data`";
 const UNLIKE_DATA: &str = "`data` differs and is used";
-const OTHER: &str = "set by another field of the card";
 const GROUPS: &str = "group chats are not supported";
 const DATES: &str = "not used";
 const FAVOURITE: &str = "for people; not used for sorting";
 
 /// What is made of a card, but for its worldbook.
+#[derive(Default)]
 pub(crate) struct TakenCard {
     /// What it says of the character, as the fields of an agent.
     pub(crate) agent: Object,
-    /// Its scripts.
     pub(crate) scripts: Option<TakenScripts>,
 }
 
@@ -87,7 +101,7 @@ impl<'v> Card<'v> {
             .find_map(|name| self.fields.at(name).as_str())
     }
 
-    fn said(self, key: &str) -> Option<&'v str> {
+    pub(crate) fn said(self, key: &str) -> Option<&'v str> {
         self.text(key).filter(|text| !text.trim().is_empty())
     }
 
@@ -95,19 +109,12 @@ impl<'v> Card<'v> {
         self.said("name").or_else(|| self.root.at("name").as_str().filter(|name| !name.trim().is_empty()))
     }
 
-    pub(crate) fn system_prompt(self) -> Option<&'v str> {
-        self.said("system_prompt")
-    }
-
-    pub(crate) fn post_history(self) -> Option<&'v str> {
-        self.said("post_history_instructions")
-    }
-
     /// Returns the place of the book that the card brings, if it has entries to search.
     pub(crate) fn book(self) -> Option<(&'static str, Source<'v>)> {
         let place = if self.is_layered { "/data/character_book" } else { "/character_book" };
         let book = self.fields.at("character_book");
-        book.object().is_some_and(worldbook::has_entries).then_some((place, book))
+        let entries = book.at("entries").value();
+        entries.is_some_and(|entries| entries.is_array() || entries.is_object()).then_some((place, book))
     }
 
     /// Returns the name of the book that the card is linked with.
@@ -173,7 +180,7 @@ impl<'v> Card<'v> {
         let old = old_names(key);
         let given = std::iter::once(&key).chain(old).find(|name| self.fields.at(name).as_str().is_some());
         for older in old.iter().filter(|older| given.is_some_and(|given| given != *older)) {
-            self.fields.at(older).keep(OTHER);
+            self.fields.at(older).keep("set by another field of the card");
         }
         let older = old.iter().filter(|older| given.is_none_or(|given| given == *older));
         let older = older.map(|older| self.fields.at(older).text().into(to)).collect::<Vec<_>>();
@@ -204,7 +211,8 @@ impl<'v> Card<'v> {
                 character.insert(key.to_owned(), value);
             }
         };
-        for (from, to) in CHARACTER {
+        for &CardText { key: from, to, .. } in TEXTS.iter().filter(|text| text.to.starts_with("/character/"))
+        {
             let is_said = |text: &&str| !text.is_empty() && (from != "creator_notes" || *text != NO_NOTES);
             let value = self.take_text(from, to).filter(is_said).map(Value::from);
             put(to.trim_start_matches("/character/"), value);
@@ -250,27 +258,17 @@ impl<'v> Card<'v> {
         let first = first.map(|text| greeting("first_mes".to_owned(), "First message".to_owned(), text));
         let mut greetings: Vec<Value> = first.into_iter().collect();
         let others = self.fields.at("alternate_greetings");
-        let single = others.list_or_text().into("/greetings").and_then(Value::as_str);
-        let texts = others.items().map(|(_, text)| text).filter(|text| text.as_str().is_some());
-        for (index, text) in texts.enumerate() {
-            match text.as_str().filter(is_said) {
-                Some(_) => {
-                    let text = text.text().into("/greetings/*/content").unwrap_or_default();
-                    let number = index + 1;
-                    let made = greeting(
-                        format!("alternate_greeting_{index}"),
-                        format!("Alternative {number}"),
-                        text,
-                    );
-                    greetings.push(made);
-                }
-                None => drop(text.text().into("/greetings")),
+        let is_single = others.list_or_text().into("/greetings").is_some_and(Value::is_string);
+        let single = is_single.then_some(others).into_iter();
+        let texts = single.chain(others.items().map(|(_, item)| item)).filter(|item| item.as_str().is_some());
+        for (index, item) in texts.enumerate() {
+            let text = item.as_str().filter(is_said);
+            if !is_single {
+                item.text().into(if text.is_some() { "/greetings/*/content" } else { "/greetings" });
             }
+            let (id, number) = (format!("alternate_greeting_{index}"), index + 1);
+            greetings.extend(text.map(|text| greeting(id, format!("Alternative {number}"), text)));
         }
-        let single = single.filter(is_said);
-        greetings.extend(
-            single.map(|text| greeting("alternate_greeting_0".to_owned(), "Alternative 1".to_owned(), text)),
-        );
         greetings
     }
 
@@ -292,13 +290,11 @@ impl<'v> Card<'v> {
         assets.objects().map(asset).collect()
     }
 
-    /// Takes the scripts that the card brings.
     fn take_scripts(self) -> Option<TakenScripts> {
-        let places = ["/data/extensions/regex_scripts", "/data/regex_scripts"];
-        let places = if self.is_layered { places } else { ["/extensions/regex_scripts", "/regex_scripts"] };
-        let [within, beside] = places;
+        let fields = if self.is_layered { "/data" } else { "" };
         let is_within = self.fields.at("extensions/regex_scripts").value().is_some();
-        TakenScripts::take(self.root, if is_within { within } else { beside })
+        let around = if is_within { "/extensions" } else { "" };
+        TakenScripts::take(self.root, &format!("{fields}{around}/regex_scripts"), CARD_RULES)
     }
 
     /// Takes what stands at the top of a card beside `data`.
@@ -310,7 +306,7 @@ impl<'v> Card<'v> {
         let mirror = |top: Source<'v>, below: Source<'v>, to: &'static str| {
             if top.value() == below.value() { top.equate_all(MIRROR, to) } else { top.keep(UNLIKE_DATA) }
         };
-        for (top, below, to) in MIRRORS {
+        for (top, below, to) in mirrors() {
             mirror(root.at(top), data.at(below), to);
         }
         let name = root.at("name");
@@ -327,20 +323,7 @@ impl<'v> Card<'v> {
     }
 }
 
-/// The texts of a character, with their places in an agent.
-pub(crate) const CHARACTER: [(&str, &str); 9] = [
-    ("description", "/character/description"),
-    ("personality", "/character/personality"),
-    ("scenario", "/character/scenario"),
-    ("mes_example", "/character/examples"),
-    ("system_prompt", "/character/systemPrompt"),
-    ("post_history_instructions", "/character/postHistory"),
-    ("creator_notes", "/character/creatorNotes"),
-    ("character_version", "/character/version"),
-    ("nickname", "/character/nickname"),
-];
-
 /// Returns the names that a field has in older cards.
 fn old_names(key: &str) -> &'static [&'static str] {
-    OLD_NAMES.iter().find(|(name, _)| *name == key).map(|(_, old)| *old).unwrap_or_default()
+    TEXTS.iter().find(|text| text.key == key).map(|text| text.old).unwrap_or_default()
 }

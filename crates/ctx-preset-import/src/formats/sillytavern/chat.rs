@@ -4,8 +4,6 @@ use super::note;
 use crate::source::Source;
 
 const VERSIONS: &str = "only the active swipe becomes a message; the others are only counted by macros";
-const OWN_NOTE: &str = "the author's note in this project's format is used instead";
-const NO_DEPTH: &str = "the author's note has no depth";
 
 /// Takes the fields of a message.
 pub(crate) fn take_line(line: Source<'_>) {
@@ -24,20 +22,19 @@ pub(crate) fn take_line(line: Source<'_>) {
     line.at("extra/type").named(&["narrator"]).into("/role");
 }
 
-/// Takes the fields of a header line.
 pub(crate) fn take_header(line: Source<'_>) {
     let metadata = line.at("chat_metadata");
     let own = line.at(note::KEY);
     if own.value().is_some() {
         own.stay();
-        metadata.at("note_prompt").keep(OWN_NOTE);
+        metadata.at("note_prompt").keep("the author's note in this project's format is used instead");
     } else {
         metadata.at("note_prompt").text().into("/authorNote/content");
         metadata.at("note_interval").whole(0).into("/authorNote/interval");
         let position = metadata.at("note_position");
         position.among(&[0, 1, 2]).into("/authorNote/injectionStrategy");
         match position.as_whole() {
-            Some(0 | 2) => metadata.at("note_depth").keep(NO_DEPTH),
+            Some(0 | 2) => metadata.at("note_depth").keep("the author's note has no depth"),
             _ => drop(metadata.at("note_depth").whole(0).into("/authorNote/injectionStrategy/depth")),
         }
         metadata.at("note_role").among(&[0, 1, 2]).into("/authorNote/role");

@@ -5,14 +5,12 @@
 
 mod card;
 mod order;
-mod picture;
 mod preset;
 mod prompts;
 mod scripts;
 mod settings;
 
-pub use card::{card_book, export_card};
-pub use picture::export_card_picture;
+pub use card::{card_book, export_card, export_card_picture};
 pub use preset::export_preset;
 pub use scripts::export_regex_scripts;
 

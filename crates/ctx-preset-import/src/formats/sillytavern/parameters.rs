@@ -72,6 +72,12 @@ pub(crate) fn take(preset: Source<'_>) -> Object {
     parameters
 }
 
+/// Returns the place in an agent of a sampler of presets, or of the size of the context.
+pub(crate) fn place(preset: &str) -> String {
+    let ours = SAMPLERS.iter().find(|(known, _)| *known == preset).map(|(_, ours)| *ours);
+    format!("/parameters/{}", ours.unwrap_or("contextManagement/maxContextTokens"))
+}
+
 /// The samplers that are words.
 const WORDS: [&str; 2] = ["reasoning_effort", "verbosity"];
 

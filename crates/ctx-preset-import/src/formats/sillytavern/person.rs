@@ -1,9 +1,8 @@
 //! The person who chats: personas, and what `settings.json` says of the one in use.
 
-use serde_json::Value;
+use ctx_types::{Text, UserProfile};
 
 use super::role_of_number;
-use crate::loose::Object;
 use crate::report::NOT_READ;
 use crate::source::Source;
 
@@ -19,53 +18,48 @@ pub(crate) struct Persona {
 /// Where the description of a persona goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PersonaPlace {
-    /// At its marker.
     #[default]
     Marker,
-    /// Above the author's note.
     NoteTop,
-    /// Below it.
     NoteBottom,
-    /// At a depth of the conversation.
-    Depth { depth: i64, role: &'static str },
-    /// Nowhere.
+    Depth {
+        depth: i64,
+        role: &'static str,
+    },
     Nowhere,
 }
 
 const ANOTHER: &str = "not the active persona";
 const CHOSEN: &str = "the imported persona";
 const ITS_OWN: &str = "set by the active persona";
-const NO_DEPTH: &str = "the persona has no depth";
-const SAYS_NOTHING: &str = "the persona has no name and no description";
 
 impl PersonaPlace {
     /// Takes the place that the persona in use has of its own, or else the general one, field by field.
     fn take(own: Source<'_>, power: Source<'_>) -> Self {
-        let general =
-            ["position", "depth", "role"].map(|key| power.at(&format!("persona_description_{key}")));
-        let own = ["position", "depth", "role"].map(|key| own.at(key));
+        let fields = ["position", "depth", "role"]
+            .map(|key| (own.at(key), power.at(&format!("persona_description_{key}"))));
         let [position, depth, role] =
-            [0, 1, 2].map(|at| own[at].as_whole().or_else(|| general[at].as_whole()));
-        let is_deep = position == Some(4);
-        // The entries of the agent say where a persona stands.
-        let take = |field: Source<'_>, at: usize| {
-            let read = match at {
-                0 => field.among(&[0, 1, 2, 3, 4, 9]),
-                1 => field.whole(0),
-                _ => field.among(&[0, 1, 2]),
+            fields.map(|(own, general)| own.as_whole().or_else(|| general.as_whole()));
+        for (at, (own, general)) in fields.into_iter().enumerate() {
+            let is_used = at == 0 || position == Some(4);
+            let take = |field: Source<'_>| {
+                let read = match at {
+                    0 => field.among(&[0, 1, 2, 3, 4, 9]),
+                    1 => field.whole(0),
+                    _ => field.among(&[0, 1, 2]),
+                };
+                // The entries of the agent have the position of a persona.
+                read.into("/presetMessages");
             };
-            read.into("/presetMessages");
-        };
-        for at in 0..3 {
-            if is_deep || at == 0 {
-                take(own[at], at);
+            if is_used {
+                take(own);
             } else {
-                own[at].keep(NO_DEPTH);
+                own.keep("the persona has no depth");
             }
-            if (is_deep || at == 0) && own[at].as_whole().is_none() {
-                take(general[at], at);
+            if is_used && own.as_whole().is_none() {
+                take(general);
             } else {
-                general[at].keep(ITS_OWN);
+                general.keep(ITS_OWN);
             }
         }
         match position {
@@ -102,28 +96,18 @@ impl Persona {
         power.at("default_persona").any().approximated(CHOSEN).into("/profile");
         let named = in_use(power.at("personas"), avatar);
         let own = in_use(power.at("persona_descriptions"), avatar);
-        let username = file.at("username");
-        let name = named.text().into("/profile/name");
-        let name = if name.is_some() {
-            username.keep(ITS_OWN);
-            name
-        } else {
+        let name = take_text(named, file.at("username"), "/profile/name");
+        let name = name.filter(|name| named.as_str().is_some() || !name.trim().is_empty());
+        if named.as_str().is_none() {
             named.keep(NOT_READ);
-            username.text().into("/profile/name").filter(|name| !name.trim().is_empty())
-        };
-        let description = own.at("description").text().into("/profile/content");
-        let general = power.at("persona_description");
-        let description = if description.is_some() {
-            general.keep(ITS_OWN);
-            description
-        } else {
-            general.text().into("/profile/content")
-        };
+        }
+        let description = own.at("description");
+        let description = take_text(description, power.at("persona_description"), "/profile/content");
         let place = PersonaPlace::take(own, power);
         let book = own.at("lorebook").text().into("/profile/worldbookIds");
         if name.is_none() && description.is_none() {
             for (_, field) in own.fields() {
-                field.keep(SAYS_NOTHING);
+                field.keep("the persona has no name and no description");
             }
             return None;
         }
@@ -142,16 +126,24 @@ impl Persona {
         chosen.filter(|id| names.contains_key(*id)).or_else(|| names.keys().next().map(String::as_str))
     }
 
-    /// Returns the user profile of the persona.
-    pub(crate) fn profile(&self) -> Object {
-        let mut profile = Object::new();
-        let fields = [("name", &self.name), ("content", &self.description)];
-        profile.extend(
-            fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Value::from(value.clone()?)))),
-        );
-        profile.extend(self.book.as_ref().map(|book| ("worldbookIds".to_owned(), serde_json::json!([book]))));
-        profile
+    pub(crate) fn profile(&self) -> UserProfile {
+        UserProfile {
+            name: self.name.as_deref().map(Into::into),
+            content: self.description.as_deref().map(Text::from),
+            worldbook_ids: self.book.iter().map(|book| book.as_str().into()).collect(),
+            ..UserProfile::default()
+        }
     }
+}
+
+/// Takes a text of the persona in use. If it is missing, takes the general text.
+fn take_text<'v>(own: Source<'v>, general: Source<'v>, to: &'static str) -> Option<&'v str> {
+    let text = own.text().into(to);
+    if text.is_none() {
+        return general.text().into(to);
+    }
+    general.keep(ITS_OWN);
+    text
 }
 
 /// Explains why name and text of personas are only kept: a profile of another file is used.

@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::loose::{Object, floor_of, object};
+use crate::loose::{Object, floor_of};
 use crate::source::Source;
 
 pub(crate) use fields::Form;
 
-/// A chat-completion preset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChatPreset<'v>(pub(crate) Source<'v>);
 
@@ -20,11 +19,6 @@ pub(crate) const EXPORTED: &str = "/data";
 
 /// Where `settings.json` has the preset in use.
 pub(crate) const IN_USE: &str = "/oai_settings";
-
-/// Returns the preset in use of `settings.json`.
-pub(crate) fn in_use(settings: &Object) -> Option<&Object> {
-    object(settings, IN_USE.trim_start_matches('/')).filter(|preset| !preset.is_empty())
-}
 
 /// The order of prompts that counts.
 #[derive(Debug)]
@@ -55,7 +49,6 @@ fn owner(id: &Value) -> String {
     id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }
 
-/// Returns whether an id is [`ORDER_OWNER`].
 pub(crate) fn is_order_owner(id: &Value) -> bool {
     owner(id) == ORDER_OWNER
 }
@@ -163,7 +156,7 @@ impl<'v> ChatPreset<'v> {
                 |&(identifier, is_enabled): &(&'static str, bool)| Ordered { identifier, is_enabled };
             return DEFAULT_ORDER.iter().map(ordered).collect();
         };
-        let ignored: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
+        let ignored: BTreeSet<usize> = self.repeated(&order).into_iter().map(|(index, _)| index).collect();
         let ordered = order.steps.into_iter().filter(|(index, _)| !ignored.contains(index));
         let ordered = ordered.filter_map(|(_, step)| {
             let identifier = step.at("identifier").as_str()?;
@@ -174,27 +167,22 @@ impl<'v> ChatPreset<'v> {
 
     /// Returns the steps that name a prompt again and have no effect, with their places. At a depth, `SillyTavern` sends
     /// a prompt as often as the order has it.
-    pub(crate) fn repeated(self, order: &Order<'v>) -> impl Iterator<Item = (usize, &'v str)> {
+    pub(crate) fn repeated(self, order: &Order<'v>) -> Vec<(usize, &'v str)> {
         let prompts = self.by_identifier();
         let mut seen = BTreeSet::new();
-        let named = order
-            .steps
-            .iter()
-            .filter_map(|(index, step)| Some((*index, *step, step.at("identifier").as_str()?)));
-        let ignored: Vec<(usize, &'v str)> = named
-            .filter(|(_, step, identifier)| {
-                let is_sent_again = || {
-                    let prompt = prompts
-                        .get(identifier)
-                        .filter(|prompt| prompt.in_chat().is_some() && prompt.is_sent());
-                    prompt.is_some_and(|prompt| prompt.is_custom())
-                        && step.at("enabled").as_bool() == Some(true)
-                };
-                !seen.insert(*identifier) && !is_sent_again()
-            })
-            .map(|(index, _, identifier)| (index, identifier))
-            .collect();
-        ignored.into_iter()
+        let mut ignored = Vec::new();
+        for (index, step) in &order.steps {
+            let Some(identifier) = step.at("identifier").as_str() else { continue };
+            let is_sent_again = || {
+                let prompt = prompts.get(identifier).filter(|prompt| prompt.in_chat().is_some());
+                prompt.is_some_and(|prompt| prompt.is_sent() && prompt.is_custom())
+                    && step.at("enabled").as_bool() == Some(true)
+            };
+            if !seen.insert(identifier) && !is_sent_again() {
+                ignored.push((*index, identifier));
+            }
+        }
+        ignored
     }
 
     /// Returns the prompts in the order of the file.
@@ -203,17 +191,12 @@ impl<'v> ChatPreset<'v> {
         prompts.filter_map(|(_, source)| Some(Prompt { id: source.at("identifier").as_str()?, source }))
     }
 
-    /// Returns a prompt by its identifier.
-    pub(crate) fn prompt(self, identifier: &str) -> Option<Prompt<'v>> {
-        self.prompts().find(|prompt| prompt.id == identifier)
-    }
-
     /// Returns the prompts by their identifiers; of several with one the first.
     pub(crate) fn by_identifier(self) -> BTreeMap<&'v str, Prompt<'v>> {
         let mut found = BTreeMap::new();
-        self.prompts().for_each(|prompt| {
+        for prompt in self.prompts() {
             found.entry(prompt.id).or_insert(prompt);
-        });
+        }
         found
     }
 
@@ -233,12 +216,6 @@ impl<'v> ChatPreset<'v> {
         self.text(key).unwrap_or_else(|| default_text(key))
     }
 
-    /// Takes a text, or what the application takes in its place.
-    pub(crate) fn take_text(self, key: &str, to: &'static str) -> &'v str {
-        self.0.at(key).text().into(to);
-        self.text_or_default(key)
-    }
-
     /// Has none of the texts that are taken where a preset has no such field.
     pub(crate) fn without_default_texts(preset: &mut Object) {
         for (key, _) in DEFAULT_TEXTS {
@@ -247,7 +224,6 @@ impl<'v> ChatPreset<'v> {
     }
 }
 
-/// A prompt of a preset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prompt<'v> {
     pub(crate) id: &'v str,
@@ -293,7 +269,6 @@ impl<'v> Prompt<'v> {
         }
     }
 
-    /// Returns whether the prompt names a role.
     pub(crate) fn has_role(self) -> bool {
         self.source.at("role").value().is_some()
     }
@@ -319,16 +294,11 @@ impl<'v> Prompt<'v> {
     }
 
     /// Returns the order at a depth, rounded down.
-    fn order(self) -> Option<i64> {
+    pub(crate) fn order(self) -> Option<i64> {
         self.source.at("injection_order").value().and_then(floor_of)
     }
 
-    /// Returns the depth and the order that the prompt would have in the conversation, as far as it says them.
-    pub(crate) fn unused_depth(self) -> (Option<i64>, Option<i64>) {
-        (self.depth(), self.order())
-    }
-
-    fn depth(self) -> Option<i64> {
+    pub(crate) fn depth(self) -> Option<i64> {
         self.source.at("injection_depth").as_whole().filter(|depth| *depth >= 0)
     }
 

@@ -5,12 +5,31 @@ use serde_json::{Map, Value, json};
 
 use super::arrange::Arrangement;
 use super::lanes;
+use super::parameters;
 use super::person::PersonaPlace;
 use super::preset::ChatPreset;
 use super::settings::Settings;
+use crate::loose::Object;
+
+/// Returns the fields of an agent that a preset makes, with its card.
+pub(crate) fn agent_fields(arrangement: &Arrangement<'_>, settings: &Settings) -> Object {
+    let preset = arrangement.preset.0;
+    let entries = arrangement.entries();
+    let mut parameters = parameters::take(preset);
+    parameters.insert("processors".to_owned(), Value::Array(of(arrangement, settings)));
+    let mut agent = Object::new();
+    agent.insert("presetMessages".to_owned(), Value::Array(entries));
+    agent.insert("parameters".to_owned(), Value::Object(parameters));
+    if let Some(model) = parameters::take_model(preset) {
+        agent.insert("modelId".to_owned(), model.into());
+    }
+    agent.insert("dialect".to_owned(), "sillytavern".into());
+    agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
+    agent
+}
 
 /// Returns the settings of processors that differ from what is built in.
-pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
+fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
     let preset = arrangement.preset;
     let squash = preset.0.at("squash_system_messages").flag().into("/parameters/processors/*/enabled");
     let is_prefilled = preset.0.at("continue_prefill").flag();
@@ -19,20 +38,17 @@ pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Valu
     let processing = preset.0.at("custom_prompt_post_processing").text();
     let processing = processing.approximated("the closest formatters").into("/parameters/processors");
     let processing = processing.unwrap_or_default();
-    let header = "/parameters/processors/*/config/header";
     let names_behavior = preset.0.at(NAMES);
     names_behavior.among(&[-1, 0, 1, 2]).into("/parameters/processors/*/config/mode");
-    let examples = json!({
-        "header": preset.take_text("new_example_chat_prompt", header),
-        "omit": !arrangement.has_examples(),
-        "prefix": is_joined(processing),
-    });
+    let examples =
+        json!({ "header": "", "omit": !arrangement.has_examples(), "prefix": is_joined(processing) });
+    let generation = json!({ "impersonate": "", "continue": "", "sendIfEmpty": "" });
     let loader = json!({ "continuation": continuation, "quietInput": "instruction", "pinLeading": false });
     let mut made = vec![
         json!({ "id": "session-loader", "config": loader }),
-        on("worldbook-processor", &worldbooks(preset, settings)),
+        on(WORLDBOOKS, &worldbooks(preset, settings)),
         on("author-note", &note(arrangement, settings)),
-        on("dialogue-examples", &examples),
+        on(EXAMPLES, &take_texts(preset, EXAMPLES, examples)),
         json!({
             "id": "injection-assembler",
             "config": { "switchedOffAnchors": "omit", "whiteSpace": "send", "worldInfoPlace": "anchor" },
@@ -42,7 +58,7 @@ pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Valu
             &json!({ "mode": names(names_behavior.as_whole(), processing), "whiteSpace": "send" }),
         ),
         on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true, "trim": true })),
-        on("generation-prompt", &generation(preset)),
+        on(GENERATION, &take_texts(preset, GENERATION, generation)),
         on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
         json!({ "id": "merge-system-to-head", "enabled": false }),
         json!({
@@ -60,7 +76,6 @@ fn on(id: &str, config: &Value) -> Value {
     json!({ "id": id, "enabled": true, "config": config })
 }
 
-/// The field that says where names stand.
 pub(crate) const NAMES: &str = "names_behavior";
 
 /// The names of [`NAMES`]: −1 none, 0 those of other speakers before the words, 1 as a field, 2 before the words.
@@ -77,25 +92,30 @@ pub(crate) fn names(behavior: Option<i64>, processing: &str) -> &'static str {
     }
 }
 
-fn generation(preset: ChatPreset<'_>) -> Value {
-    let mut config = json!({
-        "impersonate": preset.take_text("impersonation_prompt", "/parameters/processors/*/config/impersonate"),
-        "continue": preset.take_text("continue_nudge_prompt", "/parameters/processors/*/config/continue"),
-        "sendIfEmpty": preset.take_text("send_if_empty", "/parameters/processors/*/config/sendIfEmpty"),
-    });
+/// The texts of presets that are settings of processors: the processor, the setting, and the field of a preset.
+pub(crate) const TEXTS: [(&str, &str, &str); 7] = [
+    (EXAMPLES, "header", "new_example_chat_prompt"),
+    (GENERATION, "continue", "continue_nudge_prompt"),
+    (GENERATION, "impersonate", "impersonation_prompt"),
+    (GENERATION, "sendIfEmpty", "send_if_empty"),
+    (GENERATION, "prefill", "assistant_prefill"),
+    (GENERATION, "impersonatePrefill", "assistant_impersonation"),
+    (WORLDBOOKS, "anchorFormat", "wi_format"),
+];
+const EXAMPLES: &str = "dialogue-examples";
+const GENERATION: &str = "generation-prompt";
+const WORLDBOOKS: &str = "worldbook-processor";
+
+/// Takes the texts of a preset into the settings of a processor.
+fn take_texts(preset: ChatPreset<'_>, processor: &str, mut config: Value) -> Value {
     let is_claude = preset.text("chat_completion_source") == Some("claude");
-    for (key, ours, to) in [
-        ("assistant_prefill", "prefill", "/parameters/processors/*/config/prefill"),
-        (
-            "assistant_impersonation",
-            "impersonatePrefill",
-            "/parameters/processors/*/config/impersonatePrefill",
-        ),
-    ] {
-        if is_claude {
-            config[ours] = preset.take_text(key, to).into();
+    for (_, key, field) in TEXTS.into_iter().filter(|(own, ..)| *own == processor) {
+        let (text, place) = (preset.0.at(field), format!("/parameters/processors/*/config/{key}"));
+        if !is_claude && field.starts_with("assistant_") {
+            text.keep("only Claude accepts a prefill");
         } else {
-            preset.0.at(key).keep("only Claude accepts a prefill");
+            text.text().into(place);
+            config[key] = preset.text_or_default(field).into();
         }
     }
     config
@@ -109,7 +129,7 @@ fn note(arrangement: &Arrangement<'_>, settings: &Settings) -> Value {
     };
     let mut config = Map::from_iter([("persona".to_owned(), Value::from(persona))]);
     config.extend(settings.note.clone());
-    if let Some(main) = arrangement.main_in_chat() {
+    if let Some(main) = arrangement.main {
         // Beside a main prompt at a depth the note stands at that depth.
         config.insert("anchorDepth".to_owned(), main.depth.into());
         config.insert("anchorOrder".to_owned(), main.order.into());
@@ -141,7 +161,7 @@ fn post_processing(kind: &str) -> Vec<Value> {
         "merge" | "merge_tools" | "claude" => vec![merge],
         "semi" | "semi_tools" => vec![merge, convert("after_first")],
         "strict" | "strict_tools" => {
-            let turns = json!({ "startWithUser": true, "userPlaceholder": FIRST_WORDS });
+            let turns = json!({ "startWithUser": true, "userPlaceholder": "[Start a new chat]" });
             vec![merge, convert("after_first"), on("ensure-alternating-roles", &turns)]
         }
         SINGLE => vec![merge, convert("everyone")],
@@ -166,7 +186,6 @@ pub(crate) struct Formatters {
 }
 
 impl Formatters {
-    /// What is built in.
     pub(crate) const BUILT_IN: Self = Self { is_joining: true, converted: None, is_alternating: false };
 
     /// Reads settings of processors; none if they set no formatter. Of two for one processor the later counts.
@@ -189,7 +208,6 @@ impl Formatters {
         })
     }
 
-    /// Returns the formatters of a kind of processing.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         Self::of(&post_processing(kind))
     }
@@ -217,9 +235,6 @@ pub(crate) const TOOLS: &str = "_tools";
 
 /// The kind of processing that makes one message of all.
 const SINGLE: &str = "single";
-
-/// What the user says where the agent would speak first and must not.
-const FIRST_WORDS: &str = "[Start a new chat]";
 
 /// Returns whether a kind of processing joins messages.
 fn is_joined(kind: &str) -> bool {

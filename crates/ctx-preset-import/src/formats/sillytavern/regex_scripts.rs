@@ -1,12 +1,14 @@
 //! `SillyTavern`'s regex scripts, as regex rules.
 
+use std::sync::Arc;
+
 use ctx_types::{
-    Diagnostic, Persist as _, Phrase, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, Role, phrase,
+    Diagnostic, Persist as _, Phrase, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, phrase,
 };
 use serde_json::Value;
 
 use crate::codes;
-use crate::kept;
+use crate::kept::IMPORTED;
 use crate::loose::whole_of;
 use crate::report::NOT_READ;
 use crate::source::{Source, SourceNode};
@@ -27,17 +29,16 @@ use crate::source::{Source, SourceNode};
 /// assert_eq!(preset.rules[0].target_roles, ["assistant".into()]);
 /// assert_eq!(preset.rules[0].apply_to.as_ref().and_then(|stages| stages.request), Some(true));
 /// ```
+#[expect(clippy::needless_pass_by_value, reason = "public API")]
 pub fn read_regex_scripts(scripts: Value) -> (RegexPreset, Vec<Diagnostic>) {
-    let (mut rules, findings) = take(SourceNode::new(&scripts).source());
-    keep_originals(&mut rules, scripts);
-    (RegexPreset { rules, ..RegexPreset::default() }, findings)
+    take(SourceNode::new(&scripts).source())
 }
 
 /// Where the rules of a list go; its number among the others is known when all files are there.
 pub(crate) const LIST: &str = "/regexConfig/presets/*";
 
-/// Takes the fields of a script or of a list of them, whose rules are without the scripts that they are made of.
-pub(crate) fn take(scripts: Source<'_>) -> (Vec<RegexRule>, Vec<Diagnostic>) {
+/// Takes the fields of a script or of a list of them.
+pub(crate) fn take(scripts: Source<'_>) -> (RegexPreset, Vec<Diagnostic>) {
     let mut findings = Vec::new();
     let rules = match scripts.value() {
         Some(Value::Array(_)) => {
@@ -51,47 +52,30 @@ pub(crate) fn take(scripts: Source<'_>) -> (Vec<RegexRule>, Vec<Diagnostic>) {
         findings.truncate(MOST_FINDINGS);
         findings.push(Diagnostic::more(more + 1, "these scripts"));
     }
-    (rules, findings)
+    (RegexPreset { rules, ..RegexPreset::default() }, findings)
 }
 
-/// Puts to rules the scripts that they were made of.
-pub(crate) fn keep_originals(rules: &mut [RegexRule], scripts: Value) {
-    let scripts = match scripts {
-        Value::Array(scripts) => scripts,
-        script => vec![script],
-    };
-    for (rule, script) in rules.iter_mut().zip(scripts) {
-        match script {
-            Value::Object(_) => kept::set(&mut rule.kept, script),
-            script => *rule = RegexRule::read(script, &mut Reader::new()),
-        }
-    }
-}
-
-/// A list of scripts that was taken out of a file.
-#[derive(Clone)]
+/// The rules of a list of scripts, which is at a place of its document.
 pub(crate) struct TakenScripts {
-    /// Where it stands there.
-    pub(crate) at: &'static str,
-    pub(crate) rules: Vec<RegexRule>,
+    pub(crate) at: String,
+    pub(crate) rules: RegexPreset,
+    /// Diagnostics with pointers into the list.
     pub(crate) found: Vec<Diagnostic>,
 }
 
 impl TakenScripts {
-    /// Takes the list at a place of a file, if there is one.
-    pub(crate) fn take(file: Source<'_>, at: &'static str) -> Option<Self> {
-        let scripts = file.at(at.trim_start_matches('/'));
-        let originals = scripts.value().filter(|scripts| scripts.is_array())?.clone();
-        let (mut rules, found) = take(scripts);
-        keep_originals(&mut rules, originals);
-        Some(Self { at, rules, found })
+    /// Takes the list at a place of a document as rules with a name.
+    pub(crate) fn take(file: Source<'_>, at: &str, name: &str) -> Option<Self> {
+        let scripts = file.at_pointer(at);
+        scripts.value().filter(|scripts| scripts.is_array())?;
+        let (rules, found) = take(scripts);
+        Some(Self { at: at.to_owned(), rules: RegexPreset { name: Some(name.into()), ..rules }, found })
     }
 }
 
 /// How many findings are told of one list of scripts.
 const MOST_FINDINGS: usize = 1_000;
 
-/// A script that is being read.
 struct Script<'a> {
     source: Source<'a>,
     pointer: &'a str,
@@ -102,9 +86,8 @@ fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> Re
     let place = format!("{LIST}/rules/*");
     if source.object().is_none() {
         source.keep_at(place);
-        let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
-        findings.push(finding.at_pointer(pointer));
-        return RegexRule::default();
+        findings.push(not_a_script().at_pointer(pointer));
+        return RegexRule::read(source.value().cloned().unwrap_or_default(), &mut Reader::new());
     }
     let source = source.keep_at(format!("{place}/imported")).lead_to(place);
     let mut script = Script { source, pointer, findings };
@@ -123,20 +106,38 @@ fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> Re
     };
     let is_everywhere = script.placements(&mut rule);
     rule.apply_to = Some(script.stages(is_everywhere));
+    rule.kept.set(IMPORTED, source.value().cloned().unwrap_or_default());
     rule
 }
 
-/// What a script changes, by the numbers in its `placement`.
+pub(crate) fn not_a_script() -> Diagnostic {
+    Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"))
+}
+
+/// Reports a value of a script that cannot be read.
+pub(crate) fn wrong_value(key: &str, expected: &'static str) -> Diagnostic {
+    let expected = Phrase::from(expected);
+    Diagnostic::warning(
+        codes::SCRIPT_VALUE,
+        phrase!("`{key}` of the regex script must be {expected}", key, expected),
+    )
+}
+
+/// What a script changes: the number in its `placement`, the field of a rule, and the value there.
+pub(crate) const PLACEMENTS: [(i64, &str, &str); 4] = [
+    (1, "/targetRoles", "user"),
+    (2, "/targetRoles", "assistant"),
+    (5, "/targetTexts", "worldbook"),
+    (6, "/targetTexts", "reasoning"),
+];
+
+/// The placement of old scripts for the display.
 const DISPLAY: i64 = 0;
-const USER_INPUT: i64 = 1;
-const AI_OUTPUT: i64 = 2;
-const SLASH_COMMAND: i64 = 3;
-const SEND_AS: i64 = 4;
-const WORLD_INFO: i64 = 5;
-const REASONING: i64 = 6;
+
+/// The modes of `substituteRegex`, by their numbers.
+pub(crate) const SUBSTITUTIONS: [&str; 3] = ["NONE", "RAW", "ESCAPED"];
 
 const NO_COMMANDS: &str = "slash commands are not supported, so the script cannot change them";
-const EVERYWHERE: &str = "an old display script applies to both display and requests";
 
 impl Script<'_> {
     /// Reads what the script changes. An old script for the display changes everything, shown or sent; then this
@@ -146,11 +147,11 @@ impl Script<'_> {
         placement.list().into("/targetRoles");
         let take = |(_, item): (usize, Source<'_>)| {
             let number = item.value().and_then(whole_of);
-            match number {
-                Some(DISPLAY) => drop(item.any().into("/applyTo")),
-                Some(USER_INPUT | AI_OUTPUT) => drop(item.any().into("/targetRoles")),
-                Some(WORLD_INFO | REASONING) => drop(item.any().into("/targetTexts")),
-                Some(SLASH_COMMAND | SEND_AS) => item.keep(NO_COMMANDS),
+            let placement = PLACEMENTS.iter().find(|(known, ..)| Some(*known) == number);
+            match (number, placement) {
+                (Some(DISPLAY), _) => drop(item.any().into("/applyTo")),
+                (_, Some((_, field, _))) => drop(item.any().into(*field)),
+                (Some(3 | 4), _) => item.keep(NO_COMMANDS),
                 _ => item.keep(NOT_READ),
             }
             number
@@ -158,23 +159,20 @@ impl Script<'_> {
         let numbers: Vec<Option<i64>> = placement.items().map(take).collect();
         let is_old = numbers.contains(&Some(DISPLAY));
         let is_all = is_old && numbers.len() == 1;
-        let has = |number| is_all || numbers.contains(&Some(number));
-        let roles = [(USER_INPUT, Role::User), (AI_OUTPUT, Role::Assistant)];
-        rule.target_roles = roles
-            .into_iter()
-            .filter(|(number, _)| has(*number))
-            .map(|(_, role)| role.as_str().into())
-            .collect();
+        let targets = |field: &str| -> Vec<Arc<str>> {
+            let is_target =
+                |number: i64, own: &str| own == field && (is_all || numbers.contains(&Some(number)));
+            let targets = PLACEMENTS.iter().filter(|(number, own, _)| is_target(*number, own));
+            targets.map(|(_, _, target)| (*target).into()).collect()
+        };
+        rule.target_roles = targets("/targetRoles");
         // An empty list means none; a missing one would mean the usual roles.
         rule.kept.set("targetRoles", Value::Array(Vec::new()));
-        let texts = [(WORLD_INFO, "worldbook"), (REASONING, "reasoning")];
-        rule.target_texts =
-            texts.into_iter().filter(|(number, _)| has(*number)).map(|(_, text)| text.into()).collect();
-        let is_known = |number: &Option<i64>| matches!(number, Some(DISPLAY..=REASONING));
-        if numbers.iter().any(|number| matches!(number, Some(SLASH_COMMAND | SEND_AS))) {
+        rule.target_texts = targets("/targetTexts");
+        if numbers.iter().any(|number| matches!(number, Some(3 | 4))) {
             self.report("placement", Diagnostic::info(codes::SCRIPT_PLACEMENT, phrase!(NO_COMMANDS)));
         }
-        if !numbers.iter().all(is_known) {
+        if !numbers.iter().all(|number| matches!(number, Some(0..=6))) {
             let message = phrase!("unknown number in `placement`");
             self.report("placement", Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
@@ -187,7 +185,7 @@ impl Script<'_> {
             .map(|(key, to)| is_everywhere || self.flag(key, to) == Some(true));
         if is_everywhere {
             for key in ["markdownOnly", "promptOnly"] {
-                self.source.at(key).keep(EVERYWHERE);
+                self.source.at(key).keep("an old display script applies to both display and requests");
             }
         }
         RegexStages {
@@ -207,18 +205,12 @@ impl Script<'_> {
 
     fn mode(&mut self) -> Option<&'static str> {
         const KEY: &str = "substituteRegex";
-        match self.number(KEY, |mode| (0..=2).contains(&mode), "/substitutionMode") {
-            Some(0) => Some("NONE"),
-            Some(1) => Some("RAW"),
-            Some(2) => Some("ESCAPED"),
-            _ => {
-                if self.source.at(KEY).value().and_then(whole_of).is_some() {
-                    let message = phrase!("`substituteRegex` must be 0, 1, or 2");
-                    self.report(KEY, Diagnostic::warning(codes::SCRIPT_VALUE, message));
-                }
-                None
-            }
+        let mode = self.number(KEY, |mode| (0..=2).contains(&mode), "/substitutionMode");
+        if mode.is_none() && self.source.at(KEY).value().and_then(whole_of).is_some() {
+            let message = phrase!("`substituteRegex` must be 0, 1, or 2");
+            self.report(KEY, Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
+        SUBSTITUTIONS.get(usize::try_from(mode?).ok()?).copied()
     }
 
     fn text<T: for<'t> From<&'t str>>(&mut self, key: &str, to: &'static str) -> Option<T> {
@@ -257,13 +249,8 @@ impl Script<'_> {
 
     /// Reports a value that could not be read; null means that it is missing.
     fn expect(&mut self, key: &str, expected: &'static str, is_read: bool) {
-        if !is_read && self.source.at(key).value().is_some_and(|value| !value.is_null()) {
-            let message = phrase!(
-                "`{key}` of the regex script must be {expected}",
-                key,
-                expected = Phrase::from(expected)
-            );
-            self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
+        if !is_read && self.source.at(key).filled().value().is_some() {
+            self.report(key, wrong_value(key, expected));
         }
     }
 

@@ -11,7 +11,6 @@ pub(crate) struct Settings {
     pub(crate) prefers: Preferences,
     /// The settings of the worldbook processor.
     pub(crate) world_info: Object,
-    /// The settings of the author's note.
     pub(crate) note: Object,
     /// The scripts for all cards.
     pub(crate) scripts: Option<TakenScripts>,
@@ -40,7 +39,7 @@ impl Settings {
             },
             world_info: world_info(file),
             note: note(file.at("extension_settings/note")),
-            scripts: TakenScripts::take(file, "/extension_settings/regex"),
+            scripts: TakenScripts::take(file, "/extension_settings/regex", "Global scripts"),
         }
     }
 }

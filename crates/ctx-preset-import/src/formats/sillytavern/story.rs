@@ -154,7 +154,6 @@ fn text<'s>(text: &'s str, parts: &mut Vec<Part<'s>>) {
     }
 }
 
-/// What ends a condition.
 const CLOSE: &str = "{{/if}}";
 
 /// Reads a variable at the beginning of a text, with or without a condition around it: its name, what stands in the

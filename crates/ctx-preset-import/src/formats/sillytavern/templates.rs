@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::parameters::SAMPLERS;
+use super::parameters::place;
 use super::story;
 use crate::format::Format;
 use crate::loose::Object;
@@ -12,7 +12,6 @@ const TURNS: &str = "one template formats all turns of a role";
 const NAMES: &str = "`speaker-names` handles names";
 const WHOLE: &str = "replies are kept as the model wrote them";
 const STORY: &str = "its parts become separate entries; adjacent ones are joined";
-const IN_TURNS: &str = "the story goes into system turns";
 const CHOSEN: &str = "templates are chosen by name or by model";
 const STOPS: &str = "the instruct template ends replies";
 const REASONING: &str = "reasoning arrives in a separate field";
@@ -56,15 +55,13 @@ const REASONING_KEPT: [(&str, &str); 4] = [
 ///
 /// `superseded` returns why a part of a master export is not used.
 pub(crate) fn take(format: Format, file: Source<'_>, superseded: &dyn Fn(Format) -> Option<&'static str>) {
-    let keep =
-        |fields: &[(&str, &'static str)]| fields.iter().for_each(|(key, note)| file.at(key).keep(note));
     match format {
         Format::InstructTemplate => drop(take_instruct(file)),
         Format::ContextTemplate => take_context(file, &mut Map::new()),
         Format::TextPreset => take_samplers(file, &mut Map::new()),
         // Whether its texts find a place is known later.
-        Format::SystemPrompt => keep(&PROMPT_KEPT),
-        Format::ReasoningTemplate => keep(&REASONING_KEPT),
+        Format::SystemPrompt => keep(file, &PROMPT_KEPT),
+        Format::ReasoningTemplate => keep(file, &REASONING_KEPT),
         Format::MasterExport => {
             file.at("srw").keep("replies do not start with a user text");
             file.at("instruct").list().into("/template");
@@ -77,6 +74,10 @@ pub(crate) fn take(format: Format, file: Source<'_>, superseded: &dyn Fn(Format)
         }
         _ => {}
     }
+}
+
+fn keep(file: Source<'_>, fields: &[(&str, &'static str)]) {
+    fields.iter().for_each(|(key, note)| file.at(key).keep(note));
 }
 
 pub(crate) const MASTER_PARTS: [(&str, Format); 5] = [
@@ -129,11 +130,9 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
         ("system_sequence_prefix", "/template/system/before"),
         ("system_sequence_suffix", "/template/system/after"),
     ] {
-        instruct.at(key).text().approximated(IN_TURNS).into(to);
+        instruct.at(key).text().approximated("the story goes into system turns").into(to);
     }
-    for (key, note) in INSTRUCT_KEPT {
-        instruct.at(key).keep(note);
-    }
+    keep(instruct, &INSTRUCT_KEPT);
     json!({
         "name": take("name", "/template/name").unwrap_or("imported"),
         "system": system,
@@ -178,9 +177,9 @@ pub(crate) fn as_chat_preset(context: Option<&Value>, samplers: Option<&Value>) 
 fn take_samplers(samplers: Source<'_>, preset: &mut Object) {
     for (theirs, chat) in TEXT_SAMPLERS {
         let field = samplers.at(theirs);
-        match SAMPLERS.iter().find(|(known, _)| *known == chat) {
-            Some((_, ours)) => drop(field.number().into(format!("/parameters/{ours}"))),
-            None => drop(field.whole(1).into("/parameters/contextManagement/maxContextTokens")),
+        match chat {
+            "openai_max_context" => drop(field.whole(1).into(place(chat))),
+            _ => drop(field.number().into(place(chat))),
         }
         preset.extend(field.value().map(|value| (chat.to_owned(), value.clone())));
     }
@@ -209,7 +208,5 @@ fn take_context(context: Source<'_>, preset: &mut Object) {
         });
         story::write(story, in_chat, preset);
     }
-    for (key, note) in CONTEXT_KEPT {
-        context.at(key).keep(note);
-    }
+    keep(context, &CONTEXT_KEPT);
 }

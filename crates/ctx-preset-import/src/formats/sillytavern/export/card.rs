@@ -6,18 +6,14 @@ use serde_json::{Map, Value, json};
 
 use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, text_at};
+use crate::container::png;
 use crate::formats::sillytavern::CARD_RULES;
 use crate::formats::sillytavern::arrange::AT_DEPTH;
-use crate::formats::sillytavern::card::{CHARACTER, Card, MIRRORS};
+use crate::formats::sillytavern::card::{Card, CardText, TEXTS, mirrors};
 use crate::kept;
-use crate::loose::Object;
+use crate::loose::{Object, object};
 use crate::source::SourceNode;
 use crate::worldbook::export_card_book;
-
-/// Returns the texts of a card, with their places in an agent.
-fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [("name", "/name")].into_iter().chain(CHARACTER).chain([("creator", "/creator")])
-}
 
 /// Writes an agent as a character card of version 2, or of the version that it was imported from.
 ///
@@ -35,14 +31,14 @@ fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn export_card(agent: &Agent, book: Option<&Worldbook>) -> Value {
     let mut card = imported(agent, "card").unwrap_or_else(blank);
     let (now, before) = (agent.write(), as_imported(&card));
-    let mirrored = Mirrored::of(&card);
+    let mirrored = mirrored(&card);
     let fields = match card.get_mut("data") {
         Some(Value::Object(data)) => data,
         _ => &mut card,
     };
-    for (key, pointer) in texts() {
-        let text = text_at(&now, pointer);
-        if text != text_at(&before, pointer) {
+    for CardText { key, to, .. } in &TEXTS {
+        let text = text_at(&now, to);
+        if text != text_at(&before, to) {
             put(fields, key, text.into());
         }
     }
@@ -52,8 +48,39 @@ pub fn export_card(agent: &Agent, book: Option<&Worldbook>) -> Value {
     if let Some(book) = book {
         put(fields, "character_book", export_card_book(book));
     }
-    mirrored.write(&mut card);
+    for (top, below) in mirrored {
+        if let Some(value) = object(&card, "data").and_then(|data| data.get(below)).cloned() {
+            put(&mut card, top, value);
+        }
+    }
     Value::Object(card)
+}
+
+/// Puts a card into a PNG, in both chunks that applications read: `chara`, and `ccv3` with the label of version 3.
+///
+/// A card without `data`, as versions before 2 have it, stands in `chara` alone: with that label nothing of it would be
+/// found. Without a picture it is a single grey point. None if the picture is no whole PNG.
+///
+/// ```
+/// use ctx_preset_import::{Importer, SourceFile, export_card_picture};
+///
+/// let card = serde_json::json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": "Ada" } });
+/// let picture = export_card_picture(&card, None).unwrap();
+/// let made = Importer::default().import(&[SourceFile { name: "ada.png", bytes: &picture }]);
+/// assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
+/// ```
+pub fn export_card_picture(card: &Value, picture: Option<&[u8]>) -> Option<Vec<u8>> {
+    let plain = card.to_string();
+    let labelled =
+        card.as_object().filter(|card| card.get("data").is_some_and(Value::is_object)).map(|card| {
+            let mut card = card.clone();
+            card.insert("spec".to_owned(), json!("chara_card_v3"));
+            card.insert("spec_version".to_owned(), json!("3.0"));
+            Value::Object(card).to_string()
+        });
+    let labelled = labelled.as_deref().map(str::as_bytes);
+    let texts = [("chara", Some(plain.as_bytes())), ("ccv3", labelled)];
+    png::with_texts(picture.unwrap_or(png::BLANK), &texts)
 }
 
 /// Returns the name of the worldbook that an agent got from its card; it asks for it by that.
@@ -63,9 +90,8 @@ pub fn card_book(agent: &Agent) -> Option<&str> {
 
 /// What an agent without a card begins with.
 fn blank() -> Object {
-    let keys = texts().map(|(key, _)| key).filter(|key| *key != "nickname");
+    let keys = TEXTS.iter().map(|text| text.key).filter(|key| *key != "nickname");
     let mut data: Object = keys.map(|key| (key.to_owned(), Value::from(""))).collect();
-    data.insert("first_mes".to_owned(), "".into());
     data.insert("alternate_greetings".to_owned(), json!([]));
     data.insert("tags".to_owned(), json!([]));
     data.insert("extensions".to_owned(), json!({}));
@@ -79,26 +105,13 @@ fn as_imported(card: &Object) -> Value {
     Value::Object(Card::new(SourceNode::new(&card).source()).take().agent)
 }
 
-/// Which fields at the top say what `data` says.
-struct Mirrored(Vec<(&'static str, &'static str)>);
-
-impl Mirrored {
-    fn of(card: &Object) -> Self {
-        let data = card.get("data").and_then(Value::as_object);
-        let is_same = |(top, below): &(&str, &str)| {
-            data.is_some_and(|data| card.get(*top).is_some_and(|value| data.get(*below) == Some(value)))
-        };
-        Self(MIRRORS.into_iter().map(|(top, below, _)| (top, below)).filter(is_same).collect())
-    }
-
-    fn write(self, card: &mut Object) {
-        for (top, below) in self.0 {
-            let value = card.get("data").and_then(|data| data.get(below)).cloned();
-            if let Some(value) = value {
-                put(card, top, value);
-            }
-        }
-    }
+/// Returns the names of equal fields at the top and in `data`.
+fn mirrored(card: &Object) -> Vec<(&'static str, &'static str)> {
+    let data = object(card, "data");
+    let is_same = |(top, below): &(&str, &str)| {
+        data.is_some_and(|data| card.get(*top).is_some_and(|value| data.get(*below) == Some(value)))
+    };
+    mirrors().map(|(top, below, _)| (top, below)).filter(is_same).collect()
 }
 
 fn greetings(now: &Value, before: &Value, fields: &mut Object) {
@@ -148,11 +161,10 @@ fn place_note(agent: &Agent, earlier: Option<&Value>, note: &mut Object) {
     }
 }
 
-/// The key of a card's regex scripts.
 const SCRIPTS: &str = "regex_scripts";
 
 fn extensions(agent: &Agent, now: &Value, before: &Value, fields: &mut Object) {
-    let mut all = fields.get("extensions").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut all = object(fields, "extensions").cloned().unwrap_or_default();
     let own = [
         ("/character/depthPrompt", NOTE),
         ("/character/talkativeness", "talkativeness"),

@@ -22,22 +22,19 @@ pub(super) fn in_order(preset: &Preset) -> Vec<usize> {
         }
     }
     anchors.extend(behind.map(|number| (CHAT_HISTORY, number)));
-    let mut beside: BTreeSet<(usize, Side, Order, i64, usize)> = BTreeSet::new();
+    let mut beside: BTreeMap<(usize, Side), BTreeSet<(Order, i64, usize)>> = BTreeMap::new();
     let mut order = Vec::new();
     for entry in list.iter().filter(|entry| entry.part != EntryPart::Nothing) {
         match &entry.placement {
             Placement::Anchor { target, side, order } if anchors.contains_key(&**target) => {
-                beside.insert((anchors[&**target], *side, *order, entry.lane, entry.index));
+                let list = beside.entry((anchors[&**target], *side)).or_default();
+                list.insert((*order, entry.lane, entry.index));
             }
             _ => order.push(entry.index),
         }
     }
     order.extend(behind);
-    let at = |number: usize, side: Side| {
-        let is_there = move |item: &&(usize, Side, Order, i64, usize)| (item.0, item.1) == (number, side);
-        let from = (number, side, Order(f64::NEG_INFINITY), i64::MIN, 0);
-        beside.range(from..).take_while(is_there).map(|item| item.4)
-    };
+    let at = |number: usize, side: Side| beside.get(&(number, side)).into_iter().flatten().map(|item| item.2);
     order
         .into_iter()
         .flat_map(|number| at(number, Side::Before).chain([number]).chain(at(number, Side::After)))

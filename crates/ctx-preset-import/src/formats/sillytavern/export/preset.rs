@@ -5,13 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 use ctx_types::{Agent, Diagnostic, Persist as _, Reader};
 use serde_json::{Value, json};
 
-use super::prompts::{Around, Entry, Prompts};
+use super::prompts::{Entry, Prompts};
 use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, settings};
 use crate::formats::sillytavern::PRESET_RULES;
 use crate::formats::sillytavern::arrange::Arrangement;
 use crate::formats::sillytavern::card::Card;
-use crate::formats::sillytavern::parameters;
 use crate::formats::sillytavern::person::{Persona, PersonaPlace};
 use crate::formats::sillytavern::preset::{ChatPreset, default_text, is_order_owner};
 use crate::formats::sillytavern::processors;
@@ -45,9 +44,18 @@ pub fn export_preset(agent: &Agent) -> (Value, Vec<Diagnostic>) {
     let card = imported(agent, "card").map(Value::Object);
     let before = before(&preset, card.as_ref(), &now);
     let mut lost = Vec::new();
-    if let Some(changed) = Changed::of(agent, &now, &before) {
-        changed.write(&mut preset);
-        lost = changed.current.lost;
+    if now.get("presetMessages") != before.get("presetMessages") {
+        let persona = persona(&now);
+        let earlier = match before.get("dialect") {
+            Some(_) => {
+                let agent = Agent::read(before.clone(), &mut Reader::new());
+                Prompts::of(&agent, has_examples(&before), persona)
+            }
+            None => Prompts::default(),
+        };
+        let current = Prompts::of(agent, has_examples(&now), persona);
+        write_prompts(&current, &earlier.entries, &mut preset);
+        lost = current.lost;
     }
     lost.extend(settings::write(&now, &before, &mut preset));
     rules(agent, &mut preset);
@@ -61,7 +69,6 @@ pub fn export_preset(agent: &Agent) -> (Value, Vec<Diagnostic>) {
     (Value::Object(preset), lost)
 }
 
-/// How much of what is lost is told.
 const MOST_LOST: usize = 1_000;
 
 /// Returns what importing the preset gives, with the card that it was imported with.
@@ -75,11 +82,8 @@ fn before(preset: &Object, card: Option<&Value>, now: &Value) -> Value {
     let preset = preset.source();
     let settings = Settings::take(settings.as_ref().map(SourceNode::source).unwrap_or_default());
     let card = card.as_ref().map(|card| Card::new(card.source()));
-    let arrangement = Arrangement::new(ChatPreset(preset), card, persona(now), settings.prefers);
-    let mut parameters = parameters::take(preset);
-    parameters.insert("processors".to_owned(), Value::Array(processors::of(&arrangement, &settings)));
-    let model = parameters::take_model(preset);
-    json!({ "presetMessages": arrangement.entries(), "parameters": parameters, "modelId": model, "dialect": "sillytavern", "historyWhenUnplaced": "omit" })
+    let arrangement = Arrangement::new(ChatPreset(preset), card, persona(now), settings.prefers, None);
+    Value::Object(processors::agent_fields(&arrangement, &settings))
 }
 
 /// Returns an imported file of an agent.
@@ -106,55 +110,33 @@ fn rules(agent: &Agent, preset: &mut Object) {
     }
 }
 
-/// The prompts of an agent now, and those of the preset that it was imported from.
-struct Changed {
-    current: Prompts,
-    earlier: Prompts,
-}
-
-impl Changed {
-    /// Compares the entries; none if they are as they were.
-    fn of(agent: &Agent, now: &Value, before: &Value) -> Option<Self> {
-        if now.get("presetMessages") == before.get("presetMessages") {
-            return None;
-        }
-        let persona = persona(now);
-        let around = |agent: &Value| Around { has_examples: has_examples(agent), persona };
-        let earlier = match before.get("dialect") {
-            Some(_) => Prompts::of(&Agent::read(before.clone(), &mut Reader::new()), around(before)),
-            None => Prompts::default(),
-        };
-        Some(Self { current: Prompts::of(agent, around(now)), earlier })
+/// Writes the prompts of an agent that are not as they were in the preset that it was imported from.
+fn write_prompts(current: &Prompts, earlier: &[Entry], preset: &mut Object) {
+    let list = preset.get("prompts").and_then(Value::as_array).cloned().unwrap_or_default();
+    let entries = &current.entries;
+    preset.insert("prompts".to_owned(), Value::Array(written(list, entries, earlier)));
+    let order = |all: &[Entry]| -> Vec<(String, bool)> {
+        all.iter().map(|entry| (entry.identifier.clone(), entry.is_sent)).collect()
+    };
+    if order(entries) != order(earlier) {
+        write_order(preset, &order(entries));
     }
-
-    fn write(&self, preset: &mut Object) {
-        let list = preset.get("prompts").and_then(Value::as_array).cloned().unwrap_or_default();
-        let (current, earlier) = (&self.current.entries, &self.earlier.entries);
-        preset.insert("prompts".to_owned(), Value::Array(written(list, current, earlier)));
-        let order = |all: &[Entry]| -> Vec<(String, bool)> {
-            all.iter().map(|entry| (entry.identifier.clone(), entry.is_sent)).collect()
-        };
-        if order(current) != order(earlier) {
-            write_order(preset, &order(current));
+    let known = earlier.iter().filter_map(Entry::format);
+    let known: Vec<_> = known.map(|(key, format, _)| (key, format)).collect();
+    for (key, format, marker) in entries.iter().filter_map(Entry::format) {
+        // Without a field the macro stands alone.
+        let is_needed = preset.contains_key(key) || marker.plain().as_deref() != Some(format.trim());
+        if is_needed && !known.contains(&(key, format)) {
+            put(preset, key, format.into());
         }
-        let known = earlier.iter().filter_map(Entry::format);
-        let known: Vec<_> = known.map(|(key, format, _)| (key, format)).collect();
-        for (key, format, marker) in current.iter().filter_map(Entry::format) {
-            // Without a field the macro stands alone.
-            let is_needed = preset.contains_key(key) || marker.plain().as_deref() != Some(format.trim());
-            if is_needed && !known.contains(&(key, format)) {
-                put(preset, key, format.into());
-            }
-        }
-        if let Some(text) = &self.current.new_chat
-            && text != crate::loose::text(preset, NEW_CHAT_PROMPT).unwrap_or(default_text(NEW_CHAT_PROMPT))
-        {
-            put(preset, NEW_CHAT_PROMPT, text.as_str().into());
-        }
+    }
+    if let Some(text) = &current.new_chat
+        && text != crate::loose::text(preset, NEW_CHAT_PROMPT).unwrap_or(default_text(NEW_CHAT_PROMPT))
+    {
+        put(preset, NEW_CHAT_PROMPT, text.as_str().into());
     }
 }
 
-/// The field with what stands above the conversation.
 const NEW_CHAT_PROMPT: &str = "new_chat_prompt";
 
 /// Returns whether examples of dialogue are sent where no anchor says their place.

@@ -69,27 +69,21 @@ pub(super) struct Prompts {
     pub(super) new_chat: Option<String>,
     /// The prompts by their identifiers, each with its number among them.
     used: BTreeMap<String, usize>,
-    names: Names,
-}
-
-/// What is known of an agent beside its entries.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
-    /// Whether examples of dialogue are sent where no anchor says their place.
-    pub(super) has_examples: bool,
-    /// Where the persona goes that was imported with the agent.
-    pub(super) persona: PersonaPlace,
+    ids: BTreeSet<String>,
+    /// The next number for each name.
+    next: BTreeMap<String, usize>,
 }
 
 impl Prompts {
-    /// Makes the prompts of an agent. O(entries · log entries).
-    pub(super) fn of(agent: &Agent, around: Around) -> Self {
+    /// Makes the prompts of an agent, whose persona goes to a place. O(entries · log entries).
+    ///
+    /// `has_examples`: whether examples of dialogue are sent where no anchor says their place.
+    pub(super) fn of(agent: &Agent, has_examples: bool, persona: PersonaPlace) -> Self {
         let (preset, _) = Preset::compile(agent, &AnchorRegistry::system());
         let order = order::in_order(&preset);
         let new_chat = new_chat(&preset, &order);
         let ids = agent.preset_messages.iter().filter_map(|entry| entry.id.as_deref().map(str::to_owned));
-        let names = Names { ids: ids.collect(), ..Names::default() };
-        let mut made = Self { names, ..Self::default() };
+        let mut made = Self { ids: ids.collect(), ..Self::default() };
         if preset.sends_history() {
             let said = new_chat.filter(|entry| is_sent(entry)).map(|entry| entry.content.text().into_owned());
             made.new_chat = Some(said.unwrap_or_default());
@@ -99,17 +93,17 @@ impl Prompts {
                 (Some(entry), Some(file)) if new_chat.is_some_and(|own| own.index == number) => {
                     made.lose_fields(entry, file);
                 }
-                (Some(entry), Some(file)) => made.add(entry, file, around.persona),
+                (Some(entry), Some(file)) => made.add(entry, file, persona),
                 _ => made.entries.extend(marker("chatHistory").map(|marker| Entry::bare(marker, true))),
             }
         }
-        made.stand_in(around.has_examples);
+        made.stand_in(has_examples);
         made
     }
 
     fn add(&mut self, entry: &Compiled, file: &PresetMessage, persona: PersonaPlace) {
         let id = file.id.as_deref().unwrap_or_default();
-        if repeated(id).is_some_and(|identifier| self.names.ids.contains(identifier)) {
+        if repeated(id).is_some_and(|identifier| self.ids.contains(identifier)) {
             return;
         }
         let (own, is_anchor) = match (entry.anchor(), marker_at(entry)) {
@@ -207,13 +201,22 @@ impl Prompts {
         if !entry.is_sent && same.is_some_and(|same| same.fields == entry.fields) {
             return;
         }
-        let used = &self.used;
-        entry.identifier = if used.contains_key(&wanted) || wanted != id && self.names.ids.contains(&wanted) {
-            self.names.numbered(&wanted, number, |name| used.contains_key(name))
-        } else {
-            wanted
-        };
+        let is_taken = self.used.contains_key(&wanted) || wanted != id && self.ids.contains(&wanted);
+        entry.identifier = if is_taken { self.numbered(&wanted, number) } else { wanted };
         self.push(entry);
+    }
+
+    /// Returns a name with a number, from `number` on, that neither an entry nor a prompt has.
+    fn numbered(&mut self, name: &str, number: usize) -> String {
+        let next = self.next.entry(name.to_owned()).or_default();
+        *next = number.max(*next);
+        loop {
+            let numbered = format!("{name}_{next}");
+            *next += 1;
+            if !self.ids.contains(&numbered) && !self.used.contains_key(&numbered) {
+                return numbered;
+            }
+        }
     }
 
     fn push(&mut self, entry: Entry) {
@@ -257,19 +260,16 @@ impl Prompts {
             Some(Content::Parts(parts)) => parts.iter().any(|part| part.as_text().is_none()),
             _ => false,
         };
-        let lost = [
-            (
-                is_matched && entry.part != EntryPart::History,
-                phrase!("SillyTavern prompts have no model filter; this one applies to all models"),
-            ),
-            (
-                !entry.attachments.is_empty(),
-                phrase!("SillyTavern prompts cannot have attachments; not exported"),
-            ),
-            (has_parts, phrase!("SillyTavern prompts are plain text; other content parts are not exported")),
-        ];
-        for (_, message) in lost.into_iter().filter(|(is_so, _)| *is_so) {
-            self.lose(entry.index, message);
+        if is_matched && entry.part != EntryPart::History {
+            let lost = phrase!("SillyTavern prompts have no model filter; this one applies to all models");
+            self.lose(entry.index, lost);
+        }
+        if !entry.attachments.is_empty() {
+            self.lose(entry.index, phrase!("SillyTavern prompts cannot have attachments; not exported"));
+        }
+        if has_parts {
+            let lost = phrase!("SillyTavern prompts are plain text; other content parts are not exported");
+            self.lose(entry.index, lost);
         }
     }
 
@@ -323,30 +323,6 @@ impl Prompts {
     }
 }
 
-/// The names that prompts may have.
-#[derive(Debug, Default)]
-struct Names {
-    /// The ids of all entries.
-    ids: BTreeSet<String>,
-    /// The number from which on one that is behind a name may be free.
-    next: BTreeMap<String, usize>,
-}
-
-impl Names {
-    /// Returns a name with a number behind it, from `number` on, that neither an entry nor a prompt has.
-    fn numbered(&mut self, name: &str, number: usize, is_used: impl Fn(&str) -> bool) -> String {
-        let next = self.next.entry(name.to_owned()).or_default();
-        *next = number.max(*next);
-        loop {
-            let numbered = format!("{name}_{next}");
-            *next += 1;
-            if !self.ids.contains(&numbered) && !is_used(&numbered) {
-                return numbered;
-            }
-        }
-    }
-}
-
 /// Returns what stands above the conversation where a preset says it: right before it, in the list, by the system, in
 /// each turn.
 fn new_chat<'p>(preset: &'p Preset, order: &[usize]) -> Option<&'p Compiled> {
@@ -363,7 +339,6 @@ fn new_chat<'p>(preset: &'p Preset, order: &[usize]) -> Option<&'p Compiled> {
     })
 }
 
-/// Returns the marker that an anchor is.
 fn marker_at(entry: &Compiled) -> Option<&'static Marker> {
     let is_template = matches!(entry.part, EntryPart::Template { .. });
     let anchor = entry.anchor()?;

@@ -4,7 +4,7 @@ use ctx_types::{Agent, Persist as _, RegexPreset, RegexRule};
 use serde_json::{Map, Value, json};
 
 use super::imported;
-use crate::formats::sillytavern::regex_scripts::read_regex_scripts;
+use crate::formats::sillytavern::regex_scripts::{PLACEMENTS, SUBSTITUTIONS, read_regex_scripts};
 use crate::formats::sillytavern::{CARD_RULES, PRESET_RULES};
 use crate::kept::IMPORTED;
 
@@ -72,21 +72,19 @@ fn write(rule: &RegexRule, script: &mut Map<String, Value>) {
     script.extend(fields.into_iter().map(|(key, value)| (key.to_owned(), value)));
 }
 
-fn substitution(rule: &RegexRule) -> u8 {
-    match rule.substitution_mode.as_deref() {
-        Some("RAW") => 1,
-        Some("ESCAPED") => 2,
-        _ => 0,
-    }
+fn substitution(rule: &RegexRule) -> usize {
+    let mode = SUBSTITUTIONS.iter().position(|mode| rule.substitution_mode.as_deref() == Some(*mode));
+    mode.unwrap_or(0)
 }
 
 fn placement(rule: &RegexRule) -> Value {
-    let roles: Vec<&str> = rule.target_roles.iter().map(|role| &**role).collect();
     // Without a list a rule is for what everybody says.
-    let is_for =
-        |role: &str| roles.contains(&role) || (roles.is_empty() && !rule.write()["targetRoles"].is_array());
-    let is_of = |text: &str| rule.target_texts.iter().any(|target| &**target == text);
-    let numbers =
-        [(1, is_for("user")), (2, is_for("assistant")), (5, is_of("worldbook")), (6, is_of("reasoning"))];
-    json!(numbers.into_iter().filter(|(_, is_meant)| *is_meant).map(|(number, _)| number).collect::<Vec<_>>())
+    let is_for_all = rule.target_roles.is_empty() && !rule.write()["targetRoles"].is_array();
+    let is_target = |field: &str, target: &str| {
+        let is_role = field == "/targetRoles";
+        let targets = if is_role { &rule.target_roles } else { &rule.target_texts };
+        is_role && is_for_all || targets.iter().any(|own| &**own == target)
+    };
+    let numbers = PLACEMENTS.iter().filter(|(_, field, target)| is_target(field, target));
+    numbers.map(|(number, ..)| *number).collect()
 }

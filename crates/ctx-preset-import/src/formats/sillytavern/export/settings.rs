@@ -9,17 +9,6 @@ use crate::formats::sillytavern::parameters::{self, OLD_SAMPLERS, SAMPLERS};
 use crate::formats::sillytavern::processors::{self, Formatters, NAMES, TOOLS, is_for, is_for_formatter};
 use crate::loose::{Object, flag, text, whole};
 
-/// The texts that are settings of processors: the processor, the setting, and the field of a preset.
-const SETTINGS: [(&str, &str, &str); 7] = [
-    ("dialogue-examples", "header", "new_example_chat_prompt"),
-    ("generation-prompt", "continue", "continue_nudge_prompt"),
-    ("generation-prompt", "impersonate", "impersonation_prompt"),
-    ("generation-prompt", "sendIfEmpty", "send_if_empty"),
-    ("generation-prompt", "prefill", "assistant_prefill"),
-    ("generation-prompt", "impersonatePrefill", "assistant_impersonation"),
-    ("worldbook-processor", "anchorFormat", "wi_format"),
-];
-
 /// Writes the settings that are not as they were; returns what of them no preset can say.
 pub(super) fn write(now: &Value, before: &Value, preset: &mut Object) -> Option<Diagnostic> {
     let parameter = |agent: &Value, key: &str| agent.pointer(&format!("/parameters/{key}")).cloned();
@@ -38,7 +27,7 @@ pub(super) fn write(now: &Value, before: &Value, preset: &mut Object) -> Option<
     if let Some(window) = window(now).filter(|tokens| window(before) != Some(*tokens)) {
         put(preset, "openai_max_context", window.into());
     }
-    for (processor, key, theirs) in SETTINGS {
+    for (processor, key, theirs) in processors::TEXTS {
         let value = setting(now, processor, key);
         if let Some(value) = value.filter(|value| setting(before, processor, key).as_ref() != Some(value)) {
             put(preset, theirs, value);
@@ -64,7 +53,6 @@ fn switches(now: &Value, before: &Value, preset: &mut Object) {
     }
 }
 
-/// The field with the kind of post-processing.
 const PROCESSING: &str = "custom_prompt_post_processing";
 
 /// Writes the kind of post-processing that has the formatters of the agent; where none has, it stays.
@@ -146,7 +134,6 @@ fn window(agent: &Value) -> Option<u64> {
     Some(tokens.saturating_add(answer))
 }
 
-/// Returns a setting of a processor.
 pub(super) fn setting(agent: &Value, processor: &str, key: &str) -> Option<Value> {
     of_processor(agent, processor)?.get("config")?.get(key).cloned()
 }

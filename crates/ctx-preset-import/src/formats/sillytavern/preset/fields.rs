@@ -27,16 +27,12 @@ pub(crate) enum Form {
 }
 
 const SILENT: &str = "not sent: SillyTavern needs `system_prompt: false` in the list, and a role at a depth";
-const OWN_TEXT: &str = "replaced by the content of the marker";
-const NO_PERSONA: &str = "sent if there is no persona";
 const IN_LIST: &str = "a marker in the list has no depth";
 const NOWHERE: &str = "the marker stays at its position in the order";
 const UNORDERED: &str = "not in the order; the marker has the application's role and position";
 const OVER: &str = "the card's text overrides it";
 const ORDERED: &str = "only order 100001 applies; this one has no effect";
 const TWICE: &str = "the prompt's first position in the order is used";
-const NOBODY: &str = "no prompt has this identifier";
-const WINDOW: &str = "for that application's window; no effect on requests";
 const GROUPS: &str = "group chats are not supported";
 const PROXY: &str = "an imported file must not choose where requests go";
 
@@ -68,10 +64,10 @@ impl Prompt<'_> {
             Form::Overridden => prompt.at("content").keep(OVER),
             Form::Silent => near("content", SILENT, "/content"),
             Form::TextInList | Form::TextInChat if self.id == PERSONA && self.content() != Some("") => {
-                near("content", NO_PERSONA, "/content");
+                near("content", "sent if there is no persona", "/content");
             }
             Form::TextInList | Form::TextInChat | Form::Anchor | Form::Unordered => {
-                prompt.at("content").keep(OWN_TEXT);
+                prompt.at("content").keep("replaced by the content of the marker");
             }
         }
         match form {
@@ -129,7 +125,7 @@ impl ChatPreset<'_> {
             new_chat.keep("the conversation has no position");
         }
         for key in ["max_context_unlocked", "show_external_models", "bypass_status_check"] {
-            self.0.at(key).any().equivalent(WINDOW).into("");
+            self.0.at(key).any().equivalent("for that application's window; no effect on requests").into("");
         }
         for (key, note) in [
             ("new_group_chat_prompt", GROUPS),
@@ -159,24 +155,24 @@ impl ChatPreset<'_> {
     fn take_order(self, ids: &BTreeSet<&str>) {
         let orders = self.0.at("prompt_order");
         orders.any().equivalent("no order").into("/presetMessages");
-        let Some(order) = self.ordered_by() else {
-            for (_, other) in orders.items() {
-                other.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
-                other.at("order").equate_all(ORDERED, "/presetMessages");
+        let order = self.ordered_by();
+        for (index, list) in orders.items() {
+            match order.as_ref().map(|order| order.owner) {
+                // The items are the steps.
+                Some(None) => {}
+                Some(Some(own)) if own == index => {
+                    let list = list.lead_to("/presetMessages");
+                    list.at("character_id").any().equivalent("order 100001 applies").into("");
+                    list.at("order").any().equivalent("the order is empty").into("");
+                }
+                _ => {
+                    list.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
+                    list.at("order").equate_all(ORDERED, "/presetMessages");
+                }
             }
-            return;
-        };
-        let is_other = |index: &usize| order.owner.is_some_and(|own| own != *index);
-        for (_, other) in orders.items().filter(|(index, _)| is_other(index)) {
-            other.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
-            other.at("order").equate_all(ORDERED, "/presetMessages");
         }
-        if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
-            let chosen = chosen.lead_to("/presetMessages");
-            chosen.at("character_id").any().equivalent("order 100001 applies").into("");
-            chosen.at("order").any().equivalent("the order is empty").into("");
-        }
-        let repeated: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
+        let Some(order) = order else { return };
+        let repeated: BTreeSet<usize> = self.repeated(&order).into_iter().map(|(index, _)| index).collect();
         for (index, step) in order.steps {
             match step.at("identifier").as_str() {
                 _ if repeated.contains(&index) => step.keep(TWICE),
@@ -186,7 +182,7 @@ impl ChatPreset<'_> {
                     step.at("identifier").text().into("/id");
                     step.at("enabled").flag().into("/isEnabled");
                 }
-                _ => step.keep(NOBODY),
+                _ => step.keep("no prompt has this identifier"),
             }
         }
     }
@@ -195,7 +191,7 @@ impl ChatPreset<'_> {
     fn take_legacy(self, ids: &BTreeSet<&str>, overridden: &[&str]) {
         for (id, legacy) in LEGACY_TEXTS {
             let field: Source<'_> = self.0.at(legacy);
-            let own = self.prompt(id).and_then(Prompt::content);
+            let own = self.prompts().find(|prompt| prompt.id == id).and_then(Prompt::content);
             match own {
                 _ if overridden.contains(&id) => field.keep(OVER),
                 Some(own) if !own.is_empty() => field.keep("the prompt's own text is used"),
