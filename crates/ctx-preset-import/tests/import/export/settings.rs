@@ -1,10 +1,10 @@
 //! Settings, formatters and scripts of agents in presets.
 
 use ctx_preset_import::export_preset;
-use ctx_types::{Agent, Persist as _, Reader};
 use serde_json::{Value, json};
 
-use super::{import_one, preset_of, round_preset};
+use super::{preset_of, round_preset};
+use crate::{agent_of, import_one, written_agent};
 
 /// Returns what a preset leaves to the prompt: the context without the answer.
 fn room(preset: &Value) -> Option<i64> {
@@ -17,7 +17,7 @@ fn check_room(parameters: &Value, expected: Option<i64>) {
     let preset = preset_of(agent);
     assert_eq!(room(&preset), expected, "{preset}");
     assert_eq!(room(&round_preset(&preset)), expected);
-    let again = import_one(&preset).agent.unwrap().write();
+    let again = written_agent(import_one(&preset));
     let limit = &again["parameters"]["contextManagement"];
     let answer = again["parameters"]["maxTokens"].as_i64().unwrap_or(0);
     assert_eq!(limit["maxContextTokens"].as_i64().map(|tokens| tokens - answer), expected);
@@ -39,7 +39,7 @@ fn a_preset_leaves_as_much_to_the_prompt_as_the_agent() {
     );
     let preset = json!({ "openai_max_context": 4096, "openai_max_tokens": 300, "prompts": [] });
     assert_eq!(round_preset(&preset), preset);
-    let mut agent = import_one(&preset).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&preset));
     agent["parameters"]["contextManagement"]["includesAnswer"] = json!(false);
     assert_eq!(room(&preset_of(agent)), Some(4096));
 }
@@ -69,9 +69,9 @@ fn check_change(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value
 /// pointers.
 #[track_caller]
 fn check_loss(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value)], lost: &[&str]) {
-    let mut agent = import_one(preset).agent.unwrap().write();
+    let mut agent = written_agent(import_one(preset));
     change(&mut agent);
-    let (exported, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let (exported, told) = export_preset(&agent_of(agent));
     let mut wanted = preset.clone();
     for (pointer, value) in expected {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -122,7 +122,7 @@ fn changed_settings_of_a_preset_are_written() {
     let source = |agent: &mut Value| agent["parameters"]["sources"]["claude"]["use_sysprompt"] = json!(false);
     check_change(&preset, source, &[("/claude_use_sysprompt", json!(false))]);
     let preset = json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5, "temp_openai": 1, "temperature": 2 });
-    let mut agent = import_one(&preset).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&preset));
     agent["parameters"].as_object_mut().unwrap().shift_remove("temperature");
     let exported = preset_of(agent);
     assert_eq!(exported, json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5 }));
@@ -209,7 +209,7 @@ fn formatters_become_the_post_processing_that_has_them() {
 fn formatters_of_our_own_become_a_post_processing() {
     let check = |processors: Value, expected: Value, lost: usize| {
         let agent = json!({ "presetMessages": [], "parameters": { "processors": processors } });
-        let (preset, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+        let (preset, told) = export_preset(&agent_of(agent));
         assert_eq!((&preset["custom_prompt_post_processing"], told.len()), (&expected, lost));
     };
     let convert = |scope: &str| json!({ "id": "convert-system-to-user", "enabled": true, "config": { "scope": scope } });
@@ -225,7 +225,7 @@ fn formatters_of_our_own_become_a_post_processing() {
 fn changed_scripts_of_a_preset_are_written() {
     let script = |text: &str| json!({ "scriptName": "s", "findRegex": "q", "replaceString": text, "placement": [2], "promptOnly": true, "x": 1 });
     let preset = json!({ "prompts": [], "prompt_order": [], "extensions": { "own": 1, "regex_scripts": [script("w")] } });
-    let mut agent = import_one(&preset).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&preset));
     agent["regexConfig"]["presets"][0]["rules"][0]["replacement"] = json!("new");
     let exported = preset_of(agent);
     let scripts = &exported["extensions"]["regex_scripts"];
