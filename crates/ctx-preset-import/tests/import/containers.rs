@@ -52,7 +52,7 @@ fn check_nothing(bytes: &[u8], code: &str) {
 }
 
 #[test]
-fn reads_card_from_archive_behind_program_or_picture() {
+fn reads_card_from_archive_after_program_or_picture() {
     let zipped = archive(&[("card.json", card().as_bytes()), ("assets/icon/image/a.png", b"a")]);
     for prefix in [b"MZ program ".as_slice(), b"\xff\xd8\xff\xe0 picture ", b"\x7fELF program ", b""] {
         let bytes = [prefix, &zipped].concat();

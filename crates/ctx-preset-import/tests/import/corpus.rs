@@ -78,7 +78,7 @@ fn reads_presets_and_books_without_warnings() {
 }
 
 #[test]
-fn exports_cards_and_presets_as_they_were() {
+fn exports_cards_and_presets_unchanged() {
     for kind in ["card_v3", "preset_cc"] {
         for path in files(kind) {
             let bytes = std::fs::read(&path).unwrap();

@@ -87,18 +87,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn exports_cards_as_they_were(card in card()) {
+    fn exports_cards_unchanged(card in card()) {
         prop_assert_eq!(round_card(&card), card);
     }
 
     #[test]
-    fn exports_presets_as_they_were(preset in preset()) {
+    fn exports_presets_unchanged(preset in preset()) {
         prop_assert_eq!(round_preset(&preset), preset);
     }
 }
 
 #[test]
-fn exports_books_of_cards_as_they_were() {
+fn exports_books_of_cards_unchanged() {
     let book = json!({ "name": "Lore", "scan_depth": 3, "extensions": {}, "entries": [
         { "id": 4, "keys": ["k"], "content": "c", "enabled": true, "insertion_order": 5, "priority": 2, "extensions": { "position": 4, "x": 1 } },
         { "keys": [], "content": "", "enabled": false, "insertion_order": 1 },
@@ -202,7 +202,7 @@ fn round_aio(export: &Value) -> Value {
 }
 
 #[test]
-fn exports_surroundings_of_aio_hub_agents_as_they_were() {
+fn exports_surroundings_of_aio_hub_agents_unchanged() {
     let export = |agent: Value, around: &Value| {
         let agents = json!([agent, { "name": "Eve", "presetMessages": [] }, 5]);
         let mut export = json!({ "version": 1, "type": "AIO_Agent_Export", "agents": agents });

@@ -86,7 +86,7 @@ fn covers(pattern: &str, pointer: &str) -> bool {
     pattern.split('/').all(|wanted| steps.next().is_some_and(|step| wanted == "*" || wanted == step))
 }
 
-/// Removes the values that are kept without an effect.
+/// Removes values without an effect.
 fn strip_kept(value: &mut Value) {
     match value {
         Value::Object(map) => {

@@ -15,7 +15,7 @@ pub(crate) fn import_bytes(bytes: &[u8]) -> Import {
     Importer::default().import(&[SourceFile { name: "file", bytes }])
 }
 
-/// A PNG with these chunks, without an end of its own.
+/// A PNG with these chunks and without an end chunk.
 pub(crate) fn picture(chunks: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
     for (kind, data) in chunks {

@@ -230,7 +230,7 @@ fn reports_only_the_first_persona_as_read() {
     );
 }
 
-/// `settings.json` with a preset in use that says something of all kinds.
+/// `settings.json` with a preset in use with a field of each kind.
 fn settings_with_preset() -> Value {
     let script = |find: &str| json!([{ "findRegex": find, "placement": [2] }]);
     let steps = ["main", "chatHistory"].map(|id| json!({ "identifier": id, "enabled": true }));

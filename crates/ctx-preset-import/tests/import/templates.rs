@@ -120,7 +120,7 @@ fn replaces_original_of_a_card_with_the_system_prompt() {
     assert!(entries.contains(&"main:<You know.>".to_owned()), "{entries:?}");
     assert!(entries.contains(&"jailbreak:No.".to_owned()), "{entries:?}");
     check_statuses(&made, &[("/content", FieldStatus::Mapped), ("/post_history", FieldStatus::Kept)]);
-    // A preset that says something there is the original.
+    // A prompt of a preset is the original.
     let preset = json!({ "prompts": [{ "identifier": "main", "content": "M" }], "prompt_order": [] });
     let entries = sent(&import_values(&[prompt, preset, card("<{{original}}>", "")]));
     assert!(entries.contains(&"main:<M>".to_owned()), "{entries:?}");

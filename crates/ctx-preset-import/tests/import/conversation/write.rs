@@ -55,7 +55,7 @@ fn check_lost(session: &Session, form: ConversationForm, expected: &[(Code, &str
 }
 
 #[test]
-fn writes_messages_and_chats_as_they_were() {
+fn writes_messages_and_chats_unchanged() {
     let messages = json!([
         { "role": "system", "content": "Be brief." },
         { "role": "user", "content": [{ "type": "text", "text": "Hi" }, { "type": "image_url", "image_url": { "url": "u" } }],
