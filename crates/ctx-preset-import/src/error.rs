@@ -66,10 +66,10 @@ impl BinaryFormat {
 ///
 /// Lines and columns count from 1, columns in characters; offsets are in bytes of the document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum ImportError {
     /// The document is larger than its limit in [`crate::Limits`].
-    #[error("{}", self.phrase())]
     TooLarge {
         /// The size of the document.
         bytes: usize,
@@ -79,16 +79,13 @@ pub enum ImportError {
         syntax: Syntax,
     },
     /// The bytes are neither UTF-8 nor UTF-16 with a byte order mark, or hold NUL.
-    #[error("{}", self.phrase())]
     NotText {
         /// The place of the first such byte.
         offset: usize,
     },
     /// The file has a binary format.
-    #[error("{}", self.phrase())]
     Binary(BinaryFormat),
     /// The document is not valid JSON.
-    #[error("{}", self.phrase())]
     Json {
         /// The line.
         line: usize,
@@ -100,7 +97,6 @@ pub enum ImportError {
         help: Option<Phrase>,
     },
     /// The document is not valid YAML.
-    #[error("{}", self.phrase())]
     Yaml {
         /// The line.
         line: usize,
@@ -112,7 +108,6 @@ pub enum ImportError {
         help: Option<Phrase>,
     },
     /// Lists and objects are nested more deeply than the limit in [`crate::Limits`].
-    #[error("{}", self.phrase())]
     TooDeep {
         /// The limit.
         limit: usize,
@@ -122,28 +117,23 @@ pub enum ImportError {
         column: usize,
     },
     /// The document has more values than its limit in [`crate::Limits`], each alias counted in full.
-    #[error("{}", self.phrase())]
     TooManyNodes {
         /// The limit.
         limit: usize,
     },
     /// What a file holds would take too much memory once it is imported.
-    #[error("{}", self.phrase())]
     TooHeavy {
         /// The limit.
         limit: usize,
     },
     /// The document holds nothing but white space.
-    #[error("{}", self.phrase())]
     Empty,
     /// An archive or a picture cannot be unpacked, or asks for too much.
-    #[error("{}", self.phrase())]
     Container {
         /// What is wrong with it.
         message: Phrase,
     },
     /// The document is readable, but not what was asked for.
-    #[error("{}", self.phrase())]
     UnknownShape {
         /// What was asked for, and how it is recognized.
         expected: &'static str,

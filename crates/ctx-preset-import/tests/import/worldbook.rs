@@ -124,20 +124,6 @@ fn lorebooks_of_other_applications_are_read() {
 }
 
 #[test]
-fn reads_regexes_and_linked_entries_of_risuai() {
-    let entry =
-        |keys: &str, mode: &str| json!({ "key": keys, "content": "x", "mode": mode, "useRegex": true });
-    check(
-        json!({ "type": "risu", "data": [entry("/a{1,2}b/i, /c/", "normal"), entry("/d/", "child")] }),
-        Format::OtherLorebook,
-        json!({ "dialect": "risuai", "entries": [
-            { "key": ["/a{1,2}b/i", "/c/"], "content": "x" }, { "key": ["/d/"], "content": "x", "disable": true },
-        ] }),
-        &["info[CTX0643]: 1 linked entry of RisuAI is disabled"],
-    );
-}
-
-#[test]
 fn keys_of_risuai_are_regexes_only_with_their_switch() {
     let entry = |keys: &str, switch: Option<bool>| json!({ "key": keys, "content": "x", "useRegex": switch });
     check(
