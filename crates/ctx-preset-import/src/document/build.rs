@@ -254,8 +254,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let before = builder.enter(step);
         let room = builder.open_object();
         let mut map = Map::with_capacity(room);
-        while let Some(key) = access.next_key_seed(KeySeed)? {
-            let Key { text: key, other_type } = key;
+        while let Some(Key { text: key, other_type }) = access.next_key_seed(KeySeed)? {
             if let Some(kind) = other_type {
                 let message = phrase!(
                     "key `{text}` is {kind}; it is read as a string",

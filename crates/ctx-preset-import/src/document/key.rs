@@ -13,8 +13,8 @@ pub(super) struct Key {
 }
 
 impl Key {
-    fn other(key: impl ToString, other_type: &'static str) -> Self {
-        Self { text: key.to_string(), other_type: Some(other_type) }
+    fn other(text: String, other_type: &'static str) -> Self {
+        Self { text, other_type: Some(other_type) }
     }
 }
 
@@ -45,22 +45,22 @@ impl Visitor<'_> for KeySeed {
     }
 
     fn visit_bool<E>(self, key: bool) -> Result<Key, E> {
-        Ok(Key::other(key, "a boolean"))
+        Ok(Key::other(key.to_string(), "a boolean"))
     }
 
     fn visit_i64<E>(self, key: i64) -> Result<Key, E> {
-        Ok(Key::other(key, "a number"))
+        Ok(Key::other(key.to_string(), "a number"))
     }
 
     fn visit_u64<E>(self, key: u64) -> Result<Key, E> {
-        Ok(Key::other(key, "a number"))
+        Ok(Key::other(key.to_string(), "a number"))
     }
 
     fn visit_f64<E>(self, key: f64) -> Result<Key, E> {
-        Ok(Key::other(key, "a number"))
+        Ok(Key::other(key.to_string(), "a number"))
     }
 
     fn visit_unit<E>(self) -> Result<Key, E> {
-        Ok(Key::other("null", "null"))
+        Ok(Key::other("null".to_owned(), "null"))
     }
 }
