@@ -160,40 +160,6 @@ fn writes_changes_over_original_card() {
     );
 }
 
-#[test]
-fn exports_own_agent_as_stable_preset() {
-    let agent = json!({ "presetMessages": [
-        { "id": "main", "role": "system", "content": "M" },
-        { "type": "user_profile", "content": "{{persona}}" },
-        { "id": "deep", "role": "user", "content": "D", "injectionStrategy": { "type": "depth", "depth": 2 } },
-        { "type": "chat_history" },
-        { "id": "off", "role": "system", "content": "O", "isEnabled": false },
-    ], "parameters": { "temperature": 0.5 } });
-    let preset = preset_of(agent);
-    assert_eq!(preset["temperature"], 0.5);
-    let again = import_one(&preset).agent.unwrap();
-    let ids: Vec<_> =
-        again.preset_messages.iter().map(|entry| entry.id.as_deref().unwrap_or_default()).collect();
-    let listed =
-        [
-            &[
-                "worldInfoBefore",
-                "before_main",
-                "main",
-                "author_note",
-                "worldInfoAfter",
-                "personaDescription",
-            ][..],
-            &["deep", "dialogueExamples", "new_chat", "chatHistory", "off"],
-            &["charDescription", "charPersonality", "scenario"],
-        ]
-        .concat();
-    assert_eq!(ids, listed);
-    let off = again.preset_messages.iter().filter(|entry| !entry.is_enabled());
-    assert_eq!(off.count(), 4);
-    assert_eq!(export_preset(&again).0, preset);
-}
-
 /// Exports what an export becomes, as it is after it was written and read.
 fn round_aio(export: &Value) -> Value {
     let made = import_one(export);

@@ -51,7 +51,7 @@ fn entries_stand_in_a_preset_where_they_stand_in_the_agent() {
         { "id": "odd", "type": "weather", "content": "W" },
         { "id": "scenario", "content": "S" },
         { "id": "a", "content": "second" },
-    ], "presetGroups": [{ "id": "g", "enabled": false }] });
+    ], "presetGroups": [{ "id": "g", "enabled": false }], "parameters": { "temperature": 0.5 } });
     let order = [
         &["worldInfoBefore", "a", "worldInfoAfter", "-personaDescription", "entry_1", "above", "later"][..],
         &["dialogueExamples", "chatHistory", "last", "first", "third", "deep", "-off", "for", "odd"],
@@ -60,6 +60,7 @@ fn entries_stand_in_a_preset_where_they_stand_in_the_agent() {
     .concat();
     let lost = ["/presetMessages/5", "/presetMessages/6", "/presetMessages/9", "/presetMessages/11"];
     let preset = check_preset(&agent, &order, &lost);
+    assert_eq!(preset["temperature"], 0.5);
     assert_eq!(prompt(&preset, "entry_1")["content"], "About {{user}}: {{persona}}");
     for (identifier, depth, order) in [("last", 1, 100), ("first", 10_000, 100), ("deep", 3, 7)] {
         let prompt = prompt(&preset, identifier);
