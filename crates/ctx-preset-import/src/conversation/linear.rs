@@ -94,7 +94,7 @@ impl Messages {
         (self.nodes, diagnostics)
     }
 
-    /// Chains the messages, and keeps what stood around them in the session's header.
+    /// Chains the messages, and keeps the fields around them in the session's header.
     pub(super) fn finish(mut self, name: &str, bad_lines: Vec<BadLine>) -> (Imported<Session>, Placed) {
         self.keep_tree(bad_lines);
         let name = match stem(name) {

@@ -19,7 +19,7 @@ fn check(input: Value, expected: Value, findings: &[(Code, &str)]) {
     assert_eq!(found, findings, "{:#?}", agent.diagnostics);
 }
 
-/// Checks that an agent comes back as it was.
+/// Checks that reading an agent changes nothing.
 #[track_caller]
 fn keeps(agent: Value, findings: &[(Code, &str)]) {
     check(agent.clone(), agent, findings);

@@ -93,7 +93,8 @@ fn check_agent(input: &Value, output: &Value) {
     check_kept(input, output, |scalar, _| replaced.contains(scalar));
 }
 
-/// Checks that a conversation has every scalar of a document, as it is or within a text, and reads as it was written.
+/// Checks that a conversation has every scalar of a document, by itself or within a text, and that reading its written
+/// form changes nothing.
 fn check_conversation(input: &Value) {
     let Ok(session) = read_conversation(input.to_string().as_bytes(), "", &Limits::default()) else { return };
     let written = session.value.write();

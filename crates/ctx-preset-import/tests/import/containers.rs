@@ -29,7 +29,7 @@ fn deflated(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Checks what becomes of a file: the container that is read, the name of the agent, and the diagnostics.
+/// Checks the import of a file: its container, the name of the agent, and the diagnostics.
 #[track_caller]
 fn check(bytes: &[u8], (container, name): (&str, &str), expected: &[&str]) {
     let made = import_bytes(bytes);
@@ -42,7 +42,7 @@ fn check(bytes: &[u8], (container, name): (&str, &str), expected: &[&str]) {
     assert!(!made.assets.is_empty() && made.profile.is_none());
 }
 
-/// Checks that nothing is made of a file.
+/// Checks that a file gives nothing.
 #[track_caller]
 fn check_nothing(bytes: &[u8], code: &str) {
     let made = import_bytes(bytes);

@@ -1,4 +1,4 @@
-//! Public files, where they are at hand: each has its format, a row for each leaf, and no warnings.
+//! Public files, if they are available: each has its format, a row for each leaf, and no warnings.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ const KINDS: [(&str, &[&str], bool); 11] = [
     ("context", &["context"], false),
 ];
 
-/// Lists the files of a kind in order; none if the corpus is not at hand.
+/// Lists the files of a kind in order. The list is empty without the corpus.
 fn files(kind: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/import").join(kind);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

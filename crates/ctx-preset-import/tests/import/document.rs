@@ -1,4 +1,4 @@
-//! Bytes to one JSON value: syntaxes, limits, and odd values. Fixtures of `readers` and `bad_input` show the rest.
+//! Bytes to one JSON value: syntaxes, limits, and unusual values. Fixtures of `readers` and `bad_input` show the rest.
 
 use ctx_anchors::AnchorRegistry;
 use ctx_preset_import::{

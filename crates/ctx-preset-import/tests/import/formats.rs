@@ -1,4 +1,4 @@
-//! Formats are told by content. The fixture `files_of_others_are_refused` has files of unknown formats.
+//! Detection of formats by content. The fixture `files_of_others_are_refused` has files of unknown formats.
 
 use ctx_anchors::AnchorRegistry;
 use ctx_preset_import::{
@@ -55,7 +55,7 @@ fn tells_formats_by_content() {
         (r#"{"entries": [1]}"#, None),
         ("just text", None),
         ("[1]", None),
-        // Samplers alone are no preset unless there are two of text completion.
+        // Samplers alone are not a preset, except for two of text completion.
         (r#"{"temp": 1}"#, None),
         (r#"{"top_p": 1, "top_k": 2, "max_length": 20}"#, None),
         (r#"{"temperature": 1, "top_p": 0.5}"#, None),

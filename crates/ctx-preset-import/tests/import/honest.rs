@@ -167,8 +167,8 @@ fn others(leaf: &Value) -> Vec<Value> {
     }
 }
 
-/// Returns whether a leaf is the identifier of a step in a list without which the result is the same: of a prompt that
-/// is there twice, or of a marker that has its place without the list too.
+/// Returns whether the result is the same without a step of a list: a prompt listed twice, or a marker that has its
+/// place without the list too. The pointer is that of its identifier.
 fn is_redundant_step(document: &Value, pointer: &str) -> bool {
     const MARKERS: [&str; 7] = [
         "chatHistory",
@@ -251,7 +251,7 @@ proptest! {
     }
 }
 
-/// Returns all that was made, by the places that rows name.
+/// Returns the results of an import by the places in rows.
 fn made_of(made: &Import) -> Value {
     let mut all = made.agent.as_ref().map_or_else(|| json!({}), Persist::write);
     all["worldbooks"] = made.worldbooks.iter().map(|named| named.book.write()).collect();

@@ -80,8 +80,10 @@ fn reasoning(message: &mut Map<String, Value>) {
         take_metadata(message, "reasoningArtifacts");
         message.insert(DETAILS.to_owned(), details);
     }
-    if has_text && !message.contains_key("reasoning_content") {
-        let text = take_metadata(message, "reasoningContent").unwrap_or_default();
+    if has_text
+        && !message.contains_key("reasoning_content")
+        && let Some(text) = take_metadata(message, "reasoningContent")
+    {
         message.insert("reasoning_content".to_owned(), text);
     }
 }

@@ -72,12 +72,12 @@ pub(crate) fn flag() -> BoxedStrategy<Value> {
     any::<bool>().prop_map(Value::from).boxed()
 }
 
-fn whole(least: i64, end: i64) -> BoxedStrategy<Value> {
+fn integer(least: i64, end: i64) -> BoxedStrategy<Value> {
     (least..end).prop_map(Value::from).boxed()
 }
 
 pub(crate) fn number() -> BoxedStrategy<Value> {
-    prop_oneof![4 => whole(-2, 6), 1 => one_of(json!(["3", 1.5, 100]))].boxed()
+    prop_oneof![4 => integer(-2, 6), 1 => one_of(json!(["3", 1.5, 100]))].boxed()
 }
 
 pub(crate) fn list(item: BoxedStrategy<Value>, most: usize) -> BoxedStrategy<Value> {
@@ -92,7 +92,7 @@ pub(crate) fn script() -> BoxedStrategy<Value> {
     let fields = object([
         (text(), "id scriptName replaceString"),
         (list(text(), 2), "trimStrings"),
-        (list(whole(0, 8), 3), "placement"),
+        (list(integer(0, 8), 3), "placement"),
         (flag(), "disabled markdownOnly promptOnly runOnEdit"),
         (number(), "substituteRegex minDepth maxDepth"),
     ]);
@@ -266,7 +266,7 @@ pub(crate) fn preset() -> BoxedStrategy<Value> {
         (text(), "name content"),
         (role(), "role"),
         (flag(), "system_prompt marker enabled forbid_overrides"),
-        (whole(0, 3), "injection_position"),
+        (integer(0, 3), "injection_position"),
         (number(), "injection_depth injection_order"),
         (texts(), "injection_trigger"),
     ]);
