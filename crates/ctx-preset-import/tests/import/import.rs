@@ -1,9 +1,9 @@
 //! Files of other applications as an agent.
 
-use ctx_preset_import::{FieldStatus, FileReport, Import, Importer, SourceFile, codes};
+use ctx_preset_import::{FieldStatus, Import, Importer, SourceFile, codes};
 use serde_json::{Value, json};
 
-use super::{count_values, found, import_all, import_one, rows, written_agent};
+use super::{found, import_all, import_one, rows, written_agent};
 
 /// Shows each entry of an agent: id, text, and placement.
 #[track_caller]
@@ -186,24 +186,6 @@ fn reads_cards_without_a_greeting_as_agents() {
     assert!(made.profile.is_none());
     let agent = written_agent(made);
     assert_eq!((&agent["name"], &agent["character"]["description"]), (&json!("Ada"), &json!("Counts.")));
-}
-
-#[test]
-fn keeps_fields_of_wrong_types() {
-    let count = |report: &FileReport| report.fields.iter().map(|field| field.count).sum::<usize>();
-    for wrong in
-        [json!(1), json!(null), json!("x"), json!([]), json!({}), json!([[1]]), json!({ "a": { "b": 1 } })]
-    {
-        let card = card(json!({
-            "name": wrong, "description": wrong, "tags": wrong, "alternate_greetings": wrong, "extensions": wrong,
-            "character_book": wrong, "assets": wrong, "first_mes": wrong,
-        }));
-        let preset = json!({ "prompts": wrong, "prompt_order": wrong, "openai_max_context": wrong, "extensions": wrong });
-        let script = json!({ "findRegex": wrong, "placement": wrong, "trimStrings": wrong });
-        let expected = [&card, &preset, &script].map(count_values);
-        let made = import_all(&[("c", card), ("p", preset), ("s", script)]);
-        assert_eq!(made.report.files.iter().map(count).collect::<Vec<_>>(), expected, "{wrong}");
-    }
 }
 
 #[test]
