@@ -5,63 +5,6 @@ use ctx_types::{Code, Diagnostic, Phrase, phrase};
 use crate::codes;
 use crate::document::Syntax;
 
-/// Binary formats that are recognized in order to name them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BinaryFormat {
-    /// A PNG image, which may contain a character card.
-    Png,
-    /// A JPEG image.
-    Jpeg,
-    /// A GIF image.
-    Gif,
-    /// A WebP image.
-    Webp,
-    /// A ZIP archive, such as a CHARX file.
-    Archive,
-    /// A PDF document.
-    Pdf,
-}
-
-impl BinaryFormat {
-    const ALL: [Self; 6] = [Self::Png, Self::Jpeg, Self::Gif, Self::Webp, Self::Archive, Self::Pdf];
-
-    /// Recognizes a format by the first bytes of a file.
-    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
-        let starts = |start: &[u8]| bytes.starts_with(start);
-        Self::ALL.into_iter().find(|format| match format {
-            Self::Png => starts(b"\x89PNG\r\n"),
-            Self::Jpeg => starts(b"\xFF\xD8\xFF"),
-            Self::Gif => starts(b"GIF87a") || starts(b"GIF89a"),
-            Self::Webp => starts(b"RIFF") && bytes.get(8..12) == Some(b"WEBP"),
-            Self::Archive => starts(b"PK\x03\x04"),
-            Self::Pdf => starts(b"%PDF-"),
-        })
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Png => "a PNG image",
-            Self::Jpeg => "a JPEG image",
-            Self::Gif => "a GIF image",
-            Self::Webp => "a WebP image",
-            Self::Archive => "an archive",
-            Self::Pdf => "a PDF",
-        }
-    }
-
-    fn help(self) -> Phrase {
-        match self {
-            Self::Png => phrase!("import the PNG file of a character card with `ctx import`"),
-            Self::Jpeg | Self::Gif | Self::Webp => {
-                phrase!("these images contain no character card; use the PNG file of the card")
-            }
-            Self::Archive => phrase!("import archives with `ctx import`"),
-            Self::Pdf => phrase!("copy its text into a text file"),
-        }
-    }
-}
-
 /// Why a document cannot be read at all.
 ///
 /// Lines and columns count from 1, columns in characters; offsets are in bytes of the document.
@@ -84,7 +27,12 @@ pub enum ImportError {
         offset: usize,
     },
     /// The file has a binary format.
-    Binary(BinaryFormat),
+    Binary {
+        /// The name of the format, such as `a PNG image`.
+        format: &'static str,
+        /// What to do about it.
+        help: Phrase,
+    },
     /// The document is not valid JSON.
     Json {
         /// The line.
@@ -157,8 +105,8 @@ impl ImportError {
             Self::NotText { offset, .. } => {
                 phrase!("the document is not text: invalid byte at {offset}", offset)
             }
-            Self::Binary(format) => {
-                phrase!("the file is {format}, not a text file", format = Phrase::from(format.as_str()))
+            Self::Binary { format, .. } => {
+                phrase!("the file is {format}, not a text file", format = Phrase::from(*format))
             }
             Self::Json { line, column, message, .. } => {
                 phrase!(
@@ -210,7 +158,7 @@ impl ImportError {
     pub const fn code(&self) -> Code {
         match self {
             Self::TooLarge { .. } => codes::TOO_LARGE,
-            Self::NotText { .. } | Self::Binary(_) => codes::NOT_TEXT,
+            Self::NotText { .. } | Self::Binary { .. } => codes::NOT_TEXT,
             Self::Json { .. } => codes::JSON_SYNTAX,
             Self::Yaml { .. } => codes::YAML_SYNTAX,
             Self::TooDeep { .. } => codes::TOO_DEEP,
@@ -228,7 +176,7 @@ impl ImportError {
                 help.clone()
             }
             Self::NotText { .. } => Some(phrase!("save the file as UTF-8")),
-            Self::Binary(format) => Some(format.help()),
+            Self::Binary { help, .. } => Some(help.clone()),
             Self::TooDeep { .. } => {
                 Some(phrase!("reduce the nesting; so many levels are probably a mistake"))
             }
