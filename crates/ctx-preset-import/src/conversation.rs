@@ -86,37 +86,32 @@ pub(crate) fn read_document(
     name: &str,
 ) -> Result<(Imported<Session>, Placed), ImportError> {
     let value = document.value.take();
-    let shape = format::shape(&value);
-    let mut placed = Placed::default();
-    let mut imported = match (shape, value) {
-        (Some(Format::Session), value) => session(value),
-        (Some(Format::SessionHalves), Value::Object(halves)) => halves::read(halves, &mut placed.kept),
+    let (mut imported, placed) = match (format::shape(&value), value) {
+        (Some(Format::Session), value) => (session(value), Placed::default()),
+        (Some(Format::SessionHalves), Value::Object(halves)) => {
+            let mut kept = Vec::new();
+            (halves::read(halves, &mut kept), Placed { kept, ..Placed::default() })
+        }
         (Some(format), Value::Array(items)) if is_messages(format) => {
             let skip_null = document.syntax == Syntax::JsonLines;
-            messages(format, items, Map::new(), "", skip_null).finish(name, document.bad_lines, &mut placed)
+            messages(format, items, Map::new(), "", skip_null).finish(name, document.bad_lines)
         }
-        (Some(format), Value::Object(mut file)) if is_messages(format) && list_of(&file).is_some() => {
-            let (key, place) = list_of(&file).unwrap_or_default();
-            let items = match file.shift_remove(key) {
-                Some(Value::Array(items)) => items,
-                _ => Vec::new(),
-            };
-            messages(format, items, file, place, false).finish(name, Vec::new(), &mut placed)
+        (Some(format), Value::Object(mut file)) if is_messages(format) => {
+            let (key, place) = list_of(&file).unwrap_or(("messages", "/messages"));
+            match file.shift_remove(key) {
+                Some(Value::Array(items)) => {
+                    messages(format, items, file, place, false).finish(name, Vec::new())
+                }
+                // A single line is a JSON document too.
+                other => {
+                    file.extend(other.map(|other| (key.to_owned(), other)));
+                    let messages = messages(format, vec![Value::Object(file)], Map::new(), "", false);
+                    let (mut imported, placed) = messages.finish(name, Vec::new());
+                    relocate(&mut imported.diagnostics, &[Moved { ours: "/0", theirs: "" }]);
+                    (imported, placed)
+                }
+            }
         }
-        (Some(format), Value::Object(mut file)) if is_messages(format) => match file.shift_remove("messages")
-        {
-            Some(Value::Array(items)) => {
-                messages(format, items, file, "/messages", false).finish(name, Vec::new(), &mut placed)
-            }
-            // A single line is a JSON document too.
-            other => {
-                file.extend(other.map(|other| ("messages".to_owned(), other)));
-                let messages = messages(format, vec![Value::Object(file)], Map::new(), "", false);
-                let mut imported = messages.finish(name, Vec::new(), &mut placed);
-                relocate(&mut imported.diagnostics, &[Moved { ours: "/0", theirs: "" }]);
-                imported
-            }
-        },
         (shape, value) => {
             return Err(unknown_shape(shape, &value).or_invalid_json(document.json_error));
         }

@@ -5,71 +5,14 @@ use ctx_types::{Code, Diagnostic, Phrase, phrase};
 use crate::codes;
 use crate::document::Syntax;
 
-/// Binary formats that are recognized in order to name them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BinaryFormat {
-    /// A PNG image, which may contain a character card.
-    Png,
-    /// A JPEG image.
-    Jpeg,
-    /// A GIF image.
-    Gif,
-    /// A WebP image.
-    Webp,
-    /// A ZIP archive, such as a CHARX file.
-    Archive,
-    /// A PDF document.
-    Pdf,
-}
-
-impl BinaryFormat {
-    const ALL: [Self; 6] = [Self::Png, Self::Jpeg, Self::Gif, Self::Webp, Self::Archive, Self::Pdf];
-
-    /// Recognizes a format by the first bytes of a file.
-    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
-        let starts = |start: &[u8]| bytes.starts_with(start);
-        Self::ALL.into_iter().find(|format| match format {
-            Self::Png => starts(b"\x89PNG\r\n"),
-            Self::Jpeg => starts(b"\xFF\xD8\xFF"),
-            Self::Gif => starts(b"GIF87a") || starts(b"GIF89a"),
-            Self::Webp => starts(b"RIFF") && bytes.get(8..12) == Some(b"WEBP"),
-            Self::Archive => starts(b"PK\x03\x04"),
-            Self::Pdf => starts(b"%PDF-"),
-        })
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Png => "a PNG image",
-            Self::Jpeg => "a JPEG image",
-            Self::Gif => "a GIF image",
-            Self::Webp => "a WebP image",
-            Self::Archive => "an archive",
-            Self::Pdf => "a PDF",
-        }
-    }
-
-    fn help(self) -> Phrase {
-        match self {
-            Self::Png => phrase!("import the PNG file of a character card with `ctx import`"),
-            Self::Jpeg | Self::Gif | Self::Webp => {
-                phrase!("these images contain no character card; use the PNG file of the card")
-            }
-            Self::Archive => phrase!("import archives with `ctx import`"),
-            Self::Pdf => phrase!("copy its text into a text file"),
-        }
-    }
-}
-
 /// Why a document cannot be read at all.
 ///
 /// Lines and columns count from 1, columns in characters; offsets are in bytes of the document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum ImportError {
     /// The document is larger than its limit in [`crate::Limits`].
-    #[error("{}", self.phrase())]
     TooLarge {
         /// The size of the document.
         bytes: usize,
@@ -79,16 +22,18 @@ pub enum ImportError {
         syntax: Syntax,
     },
     /// The bytes are neither UTF-8 nor UTF-16 with a byte order mark, or hold NUL.
-    #[error("{}", self.phrase())]
     NotText {
         /// The place of the first such byte.
         offset: usize,
     },
     /// The file has a binary format.
-    #[error("{}", self.phrase())]
-    Binary(BinaryFormat),
+    Binary {
+        /// The name of the format, such as `a PNG image`.
+        format: &'static str,
+        /// What to do about it.
+        help: Phrase,
+    },
     /// The document is not valid JSON.
-    #[error("{}", self.phrase())]
     Json {
         /// The line.
         line: usize,
@@ -100,7 +45,6 @@ pub enum ImportError {
         help: Option<Phrase>,
     },
     /// The document is not valid YAML.
-    #[error("{}", self.phrase())]
     Yaml {
         /// The line.
         line: usize,
@@ -112,7 +56,6 @@ pub enum ImportError {
         help: Option<Phrase>,
     },
     /// Lists and objects are nested more deeply than the limit in [`crate::Limits`].
-    #[error("{}", self.phrase())]
     TooDeep {
         /// The limit.
         limit: usize,
@@ -122,28 +65,23 @@ pub enum ImportError {
         column: usize,
     },
     /// The document has more values than its limit in [`crate::Limits`], each alias counted in full.
-    #[error("{}", self.phrase())]
     TooManyNodes {
         /// The limit.
         limit: usize,
     },
     /// What a file holds would take too much memory once it is imported.
-    #[error("{}", self.phrase())]
     TooHeavy {
         /// The limit.
         limit: usize,
     },
     /// The document holds nothing but white space.
-    #[error("{}", self.phrase())]
     Empty,
     /// An archive or a picture cannot be unpacked, or asks for too much.
-    #[error("{}", self.phrase())]
     Container {
         /// What is wrong with it.
         message: Phrase,
     },
     /// The document is readable, but not what was asked for.
-    #[error("{}", self.phrase())]
     UnknownShape {
         /// What was asked for, and how it is recognized.
         expected: &'static str,
@@ -167,8 +105,8 @@ impl ImportError {
             Self::NotText { offset, .. } => {
                 phrase!("the document is not text: invalid byte at {offset}", offset)
             }
-            Self::Binary(format) => {
-                phrase!("the file is {format}, not a text file", format = Phrase::from(format.as_str()))
+            Self::Binary { format, .. } => {
+                phrase!("the file is {format}, not a text file", format = Phrase::from(*format))
             }
             Self::Json { line, column, message, .. } => {
                 phrase!(
@@ -220,7 +158,7 @@ impl ImportError {
     pub const fn code(&self) -> Code {
         match self {
             Self::TooLarge { .. } => codes::TOO_LARGE,
-            Self::NotText { .. } | Self::Binary(_) => codes::NOT_TEXT,
+            Self::NotText { .. } | Self::Binary { .. } => codes::NOT_TEXT,
             Self::Json { .. } => codes::JSON_SYNTAX,
             Self::Yaml { .. } => codes::YAML_SYNTAX,
             Self::TooDeep { .. } => codes::TOO_DEEP,
@@ -238,7 +176,7 @@ impl ImportError {
                 help.clone()
             }
             Self::NotText { .. } => Some(phrase!("save the file as UTF-8")),
-            Self::Binary(format) => Some(format.help()),
+            Self::Binary { help, .. } => Some(help.clone()),
             Self::TooDeep { .. } => {
                 Some(phrase!("reduce the nesting; so many levels are probably a mistake"))
             }

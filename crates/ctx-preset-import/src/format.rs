@@ -95,36 +95,48 @@ impl fmt::Display for Format {
 impl Format {
     /// Returns what people call a file of the format, such as `a user profile`.
     pub const fn as_str(self) -> &'static str {
+        self.id_and_name().1
+    }
+
+    /// Returns the name of the format in reports.
+    pub const fn id(self) -> &'static str {
+        self.id_and_name().0
+    }
+
+    const fn id_and_name(self) -> (&'static str, &'static str) {
         match self {
-            Self::Agent => "an agent",
-            Self::AgentExport => "an AIO Hub agent export",
-            Self::PresetList => "a list of preset entries",
-            Self::PresetFile => "a preset with `messages`",
-            Self::Session => "a session",
-            Self::SessionHalves => "a session as `index` and `detail`",
-            Self::ChatMessages => "a list of chat messages",
-            Self::StoredMessages => "a list of stored messages",
-            Self::SillyTavernChat => "a SillyTavern chat",
-            Self::Profile => "a user profile",
-            Self::Worldbook => "a worldbook",
-            Self::CardBook => "a lorebook of a character card",
-            Self::OtherLorebook => "a lorebook of another application",
-            Self::CardV1 | Self::CardV2 | Self::CardV3 | Self::Pygmalion => "a character card",
-            Self::ChatPreset => "a chat completion preset",
-            Self::PromptExport => "an export of prompts",
-            Self::RegexScripts => "a regex script",
-            Self::ContextTemplate => "a context template",
-            Self::InstructTemplate => "an instruct template",
-            Self::SystemPrompt => "a system prompt",
-            Self::ReasoningTemplate => "a reasoning template",
-            Self::MasterExport => "a master export of templates",
-            Self::TextPreset => "a text completion preset",
-            Self::Personas => "personas",
-            Self::Settings => "SillyTavern's settings",
-            Self::RisuPreset => "a RisuAI preset",
-            Self::RisuModule => "a RisuAI module",
-            Self::SessionBackup => "a backup of conversations",
-            Self::PlainText => "a plain text",
+            Self::Agent => ("agent", "an agent"),
+            Self::AgentExport => ("agent_export", "an AIO Hub agent export"),
+            Self::PresetList => ("preset_list", "a list of preset entries"),
+            Self::PresetFile => ("preset_file", "a preset with `messages`"),
+            Self::Session => ("session", "a session"),
+            Self::SessionHalves => ("session_halves", "a session as `index` and `detail`"),
+            Self::ChatMessages => ("chat_messages", "a list of chat messages"),
+            Self::StoredMessages => ("stored_messages", "a list of stored messages"),
+            Self::SillyTavernChat => ("sillytavern_chat", "a SillyTavern chat"),
+            Self::Profile => ("profile", "a user profile"),
+            Self::Worldbook => ("lorebook", "a worldbook"),
+            Self::CardBook => ("card_book", "a lorebook of a character card"),
+            Self::OtherLorebook => ("other_lorebook", "a lorebook of another application"),
+            Self::CardV1 => ("card_v1", "a character card"),
+            Self::CardV2 => ("card_v2", "a character card"),
+            Self::CardV3 => ("card_v3", "a character card"),
+            Self::Pygmalion => ("card_pygmalion", "a character card"),
+            Self::ChatPreset => ("preset_cc", "a chat completion preset"),
+            Self::PromptExport => ("prompt_export", "an export of prompts"),
+            Self::RegexScripts => ("regex", "a regex script"),
+            Self::ContextTemplate => ("context", "a context template"),
+            Self::InstructTemplate => ("instruct", "an instruct template"),
+            Self::SystemPrompt => ("sysprompt", "a system prompt"),
+            Self::ReasoningTemplate => ("reasoning", "a reasoning template"),
+            Self::MasterExport => ("master_export", "a master export of templates"),
+            Self::TextPreset => ("preset_text", "a text completion preset"),
+            Self::Personas => ("personas", "personas"),
+            Self::Settings => ("settings", "SillyTavern's settings"),
+            Self::RisuPreset => ("risu_preset", "a RisuAI preset"),
+            Self::RisuModule => ("risu_module", "a RisuAI module"),
+            Self::SessionBackup => ("session_backup", "a backup of conversations"),
+            Self::PlainText => ("plain_text", "a plain text"),
         }
     }
 
@@ -164,44 +176,6 @@ impl Format {
     /// Returns whether it is a form of worldbooks.
     pub const fn is_worldbook(self) -> bool {
         matches!(self, Self::Worldbook | Self::CardBook | Self::OtherLorebook)
-    }
-
-    /// Returns the name of the format in reports.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::AgentExport => "agent_export",
-            Self::PresetList => "preset_list",
-            Self::PresetFile => "preset_file",
-            Self::Session => "session",
-            Self::SessionHalves => "session_halves",
-            Self::ChatMessages => "chat_messages",
-            Self::StoredMessages => "stored_messages",
-            Self::SillyTavernChat => "sillytavern_chat",
-            Self::Profile => "profile",
-            Self::Worldbook => "lorebook",
-            Self::CardBook => "card_book",
-            Self::OtherLorebook => "other_lorebook",
-            Self::CardV1 => "card_v1",
-            Self::CardV2 => "card_v2",
-            Self::CardV3 => "card_v3",
-            Self::Pygmalion => "card_pygmalion",
-            Self::ChatPreset => "preset_cc",
-            Self::PromptExport => "prompt_export",
-            Self::RegexScripts => "regex",
-            Self::ContextTemplate => "context",
-            Self::InstructTemplate => "instruct",
-            Self::SystemPrompt => "sysprompt",
-            Self::ReasoningTemplate => "reasoning",
-            Self::MasterExport => "master_export",
-            Self::TextPreset => "preset_text",
-            Self::Personas => "personas",
-            Self::Settings => "settings",
-            Self::RisuPreset => "risu_preset",
-            Self::RisuModule => "risu_module",
-            Self::SessionBackup => "session_backup",
-            Self::PlainText => "plain_text",
-        }
     }
 
     /// Returns whether it holds a conversation; a list of messages may be meant as a preset too.

@@ -49,7 +49,7 @@ pub use conversation::{
     take_request_messages, write_conversation,
 };
 pub use document::{BadLine, Document, Syntax, decode, repaired_json, write_document};
-pub use error::{BinaryFormat, ImportError};
+pub use error::ImportError;
 pub use format::{Format, detect};
 pub use formats::aio_hub::export_agent;
 pub use formats::sillytavern::{

@@ -95,11 +95,7 @@ impl<'v> Source<'v> {
     /// Returns a field, whose name may have any letters.
     pub(crate) fn field(self, key: &str) -> Self {
         let number = self.object().and_then(|object| object.keys().position(|own| own == key));
-        number.map_or(Self(None), |number| self.child(number))
-    }
-
-    fn child(self, number: usize) -> Self {
-        Self(self.0.and_then(|node| node.children.get(number)))
+        number.map_or(Self(None), |number| self.item(number))
     }
 
     /// Returns the fields of an object.
@@ -123,15 +119,15 @@ impl<'v> Source<'v> {
         self.0.into_iter().flat_map(|node| &node.children).map(|node| Self(Some(node)))
     }
 
-    /// Returns an item of a list.
+    /// Returns an item of a list, or the value of this number in an object.
     pub(crate) fn item(self, number: usize) -> Self {
-        self.child(number)
+        Self(self.0.and_then(|node| node.children.get(number)))
     }
 
     /// Returns the value at a JSON pointer below this place.
     pub(crate) fn at_pointer(self, pointer: &str) -> Self {
         let step = |around: Self, step: &str| match around.value() {
-            Some(Value::Array(_)) => step.parse().map_or(Self(None), |number| around.child(number)),
+            Some(Value::Array(_)) => step.parse().map_or(Self(None), |number| around.item(number)),
             _ => around.field(&ctx_types::internal::pointer_key(step)),
         };
         pointer.split('/').skip(1).fold(self, step)

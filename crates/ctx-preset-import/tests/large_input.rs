@@ -2,64 +2,66 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
-use std::io::{Cursor, Write as _};
+#[path = "import/packed.rs"]
+mod packed;
 
-use ctx_preset_import::{FileReport, Import, Importer, SourceFile};
+use ctx_preset_import::FileReport;
 use serde_json::json;
+
+use packed::{archive, import_bytes, picture, zero_archive, zero_blocks};
 
 #[global_allocator]
 static MEMORY: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 
-fn import_bytes(bytes: &[u8]) -> Import {
-    Importer::default().import(&[SourceFile { name: "file", bytes }])
-}
-
-fn archive(names: &[&str], document: &str) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for name in names {
-        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-        writer.write_all(document.as_bytes()).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
-}
-
-/// A PNG with a text.
-fn picture(text: &str) -> Vec<u8> {
-    let data = [b"aiob\0".as_slice(), text.as_bytes()].concat();
-    let length = u32::try_from(data.len()).unwrap().to_be_bytes();
-    [b"\x89PNG\r\n\x1a\n".as_slice(), &length, b"tEXt", &data, &[0; 4]].concat()
-}
-
-/// Checks that a document of a file is refused.
+/// Checks that the last document of a file is refused, with the code and the message.
 #[track_caller]
-fn refuse(bytes: &[u8], expected: &str) {
+fn refuse(bytes: &[u8], code: &str, message: &str) {
     let made = import_bytes(bytes);
     let found = &made.report.files.last().unwrap().diagnostics[0];
-    assert_eq!((found.code.to_string().as_str(), found.message.to_string().as_str()), ("CTX0605", expected));
+    assert_eq!((found.code.to_string().as_str(), found.message.to_string().as_str()), (code, message));
 }
 
 fn book(entries: usize) -> String {
     format!("{{\"entries\":[{}]}}", vec![r#"{"keys":["a"],"content":"x"}"#; entries].join(","))
 }
 
+const HEAVY: &str = "the file has more than 250000 values (objects count as ten)";
+
 fn refuse_many_small_objects() {
-    let heavy = |limit: &str| format!("the file has more than {limit} values (objects count as ten)");
-    refuse(book(20_000).as_bytes(), &heavy("250000"));
+    refuse(book(20_000).as_bytes(), "CTX0605", HEAVY);
     let scripts = vec![r#"{"findRegex":"a"}"#; 30_000].join(",");
-    refuse(format!("[{scripts}]").as_bytes(), &heavy("250000"));
+    refuse(format!("[{scripts}]").as_bytes(), "CTX0605", HEAVY);
     let chat = format!("{}\n", r#"{"mes":"a","is_user":true}"#).repeat(100_000);
-    refuse(chat.as_bytes(), &heavy("1000000"));
+    refuse(chat.as_bytes(), "CTX0605", &HEAVY.replace("250000", "1000000"));
+    let numbers = "0,".repeat(3_900_000);
+    let wide = format!("{{\"spec\":\"chara_card_v2\",\"data\":{{\"own\":[{numbers}0]}}}}");
+    refuse(wide.as_bytes(), "CTX0605", "the document has more than 500000 values");
+}
+
+fn refuse_texts_and_files_that_inflate() {
+    let body = [b"\x78\xda".as_slice(), &zero_blocks(1_024)].concat();
+    let large = "cannot unpack the file: a text chunk of the image exceeds 67108864 bytes";
+    for (kind, start) in
+        [("zTXt", b"chara\0\0".as_slice()), ("iTXt", b"ccv3\0\x01\0\0\0"), ("zTXt", b"chara-ext-asset_a\0\0")]
+    {
+        refuse(&picture(&[(kind, &[start, &body].concat())]), "CTX0608", large);
+    }
+    let large =
+        |limit: usize| format!("cannot unpack the file: the files in the archive exceed {limit} bytes");
+    refuse(&zero_archive(&[100]), "CTX0608", &large(64 << 20));
+    refuse(&zero_archive(&[60, 60, 60]), "CTX0608", &large((128 << 20) - (120 << 20)));
 }
 
 fn refuse_more_than_a_file_may_hold_in_all() {
     let many = format!("{{\"entries\":{{}},\"name\":\"n\",\"x\":[{}0]}}", "0,".repeat(300_000));
-    let made = import_bytes(&archive(&["a.json", "b.json", "c.json", "d.json"], &many));
+    let made =
+        import_bytes(&archive(&["a.json", "b.json", "c.json", "d.json"].map(|name| (name, many.as_bytes()))));
     let count = |file: &FileReport| file.fields.iter().map(|field| field.count).sum();
     let told: Vec<usize> = made.report.files.iter().map(count).collect();
     assert_eq!(told, [300_003, 300_003, 300_003, 0]);
     assert_eq!(made.report.files[3].diagnostics[0].code.to_string(), "CTX0605");
     let large = json!({ "entries": {}, "name": "n", "x": "x".repeat(13 << 20) }).to_string();
-    let made = import_bytes(&archive(&["a.json", "b.json"], &large));
+    let made = import_bytes(&archive(&["a.json", "b.json"].map(|name| (name, large.as_bytes()))));
     assert_eq!(made.report.files[1].diagnostics[0].code.to_string(), "CTX0600");
 }
 
@@ -77,7 +79,7 @@ fn import_many_unknown_fields() {
 
 fn refuse_texts_that_become_objects() {
     let card = json!({ "spec": "chara_card_v2", "data": { "alternate_greetings": vec!["a"; 230_000] } });
-    refuse(card.to_string().as_bytes(), "the file has more than 250000 values (objects count as ten)");
+    refuse(card.to_string().as_bytes(), "CTX0605", HEAVY);
 }
 
 fn divide_no_endless_texts() {
@@ -101,8 +103,9 @@ fn divide_no_endless_texts() {
 
 fn refuse_a_bundle_without_an_archive() {
     let text = format!("{{\"type\":\"AIO_Agent_Bundle\",\"x\":[{}0]}}", "0,".repeat(4_000_000));
-    refuse(&picture(&text), "the document has more than 500000 values");
-    refuse(text.as_bytes(), "the document has more than 500000 values");
+    let many = "the document has more than 500000 values";
+    refuse(&picture(&[("tEXt", &[b"aiob\0".as_slice(), text.as_bytes()].concat())]), "CTX0605", many);
+    refuse(text.as_bytes(), "CTX0605", many);
     let yaml = format!("type: AIO_Agent_Bundle\nx:\n{}", "- 0\n".repeat(2_000_000));
     let made = import_bytes(yaml.as_bytes());
     assert_eq!(made.report.files[0].diagnostics[0].code.to_string(), "CTX0600");
@@ -126,10 +129,8 @@ fn import_small_objects_after_large_ones() {
 
 fn import_an_agent_with_many_books() {
     let item = r#"{"id":"b","content":{"entries":{"0":{"uid":0,"key":["a"]}}}}"#;
-    let agent = format!(
-        r#"{{"name":"A","presetMessages":[],"bundledWorldbooks":[{}]}}"#,
-        vec![item; 5_000].join(",")
-    );
+    let items = vec![item; 5_000].join(",");
+    let agent = format!(r#"{{"name":"A","presetMessages":[],"bundledWorldbooks":[{items}]}}"#);
     let made = import_bytes(agent.as_bytes());
     assert_eq!((made.worldbooks.len(), made.report.files[0].format.is_some()), (1, true));
 }
@@ -159,28 +160,27 @@ fn import_a_book_of_many_entries() {
     assert_eq!(import_bytes(book(10_000).as_bytes()).worldbooks[0].book.entries.len(), 10_000);
 }
 
-/// Checks that a case asks for less than 250 MiB, with what it is made of.
-#[track_caller]
-fn check(case: fn()) {
-    MEMORY.reset_peak_usage();
-    case();
-    let peak = MEMORY.peak_usage() >> 20;
-    assert!(peak < 250, "{peak} MiB");
-}
-
 /// One test, so that nothing else of the process counts.
 #[test]
-fn small_files_that_hold_much_ask_for_little_memory() {
-    check(refuse_many_small_objects);
-    check(refuse_more_than_a_file_may_hold_in_all);
-    check(import_a_long_name_over_many_fields);
-    check(import_many_unknown_fields);
-    check(refuse_a_bundle_without_an_archive);
-    check(refuse_texts_that_become_objects);
-    check(divide_no_endless_texts);
-    check(import_small_objects_after_large_ones);
-    check(import_many_messages_with_calls);
-    check(import_entries_of_many_kinds);
-    check(import_an_agent_with_many_books);
-    check(import_a_book_of_many_entries);
+fn reads_or_refuses_small_files_in_little_memory() {
+    for (name, case) in [
+        ("many small objects", refuse_many_small_objects as fn()),
+        ("inflating texts and files", refuse_texts_and_files_that_inflate),
+        ("more than a file may hold", refuse_more_than_a_file_may_hold_in_all),
+        ("long name", import_a_long_name_over_many_fields),
+        ("unknown fields", import_many_unknown_fields),
+        ("bundle without an archive", refuse_a_bundle_without_an_archive),
+        ("texts that become objects", refuse_texts_that_become_objects),
+        ("endless texts", divide_no_endless_texts),
+        ("small objects after large ones", import_small_objects_after_large_ones),
+        ("messages with calls", import_many_messages_with_calls),
+        ("entries of many kinds", import_entries_of_many_kinds),
+        ("agent with many books", import_an_agent_with_many_books),
+        ("book of many entries", import_a_book_of_many_entries),
+    ] {
+        MEMORY.reset_peak_usage();
+        case();
+        let peak = MEMORY.peak_usage() >> 20;
+        assert!(peak < 250, "{name}: {peak} MiB");
+    }
 }

@@ -95,7 +95,7 @@ fn plain(scalar: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// Checks what a text holds, in each way in which texts are written.
+    /// Checks the data of a text in each encoding of texts.
     #[track_caller]
     fn check(document: &str, expected: Option<&str>) {
         let wide = |mark: &[u8], bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_a_bundle_is_found() {
+    fn finds_data_of_bundles() {
         for document in [
             r#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#,
             " {\"data\":\"UEsDBA==\",\"x\":[{}],\"type\":\"AIO_Agent_Bundle\"}",
@@ -125,34 +125,9 @@ mod tests {
             "data: UEsD\n  BA==\ntype:\n  AIO_Agent_Bundle",
         ] {
             check(document, Some("PK\u{3}\u{4}"));
-        }
-    }
-
-    #[test]
-    fn a_bundle_that_is_too_large_is_refused() {
-        let bundle = br#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#;
-        let limits = |packed_bytes| Limits { packed_bytes, ..Limits::default() };
-        assert!(unpack(bundle, &limits(bundle.len())).is_ok_and(|found| found.is_some()));
-        let message = phrase!("the agent bundle exceeds {limit} bytes", limit = 20);
-        assert_eq!(unpack(bundle, &limits(20)), Err(ImportError::Container { message }));
-        assert_eq!(unpack(b"type: AIO_Agent_Export", &limits(20)), Ok(None));
-    }
-
-    #[test]
-    fn a_bundle_is_found_in_base64() {
-        for document in [
-            "version: 1\ntype: AIO_Agent_Bundle\ndata: UEsDBA==\n",
-            r#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#,
-        ] {
             let packed = base64_text::encode(document.as_bytes());
             assert_eq!(base64_text::decode_file(packed.as_bytes()).as_deref(), Some(document.as_bytes()));
         }
-        let packed = base64_text::encode(b"version: 1\ntype: AIO_Agent_Export\n");
-        assert_eq!(base64_text::decode_file(packed.as_bytes()), None);
-    }
-
-    #[test]
-    fn what_is_no_bundle_has_none() {
         for document in [
             r#"{"type":"x","data":"UEsDBA==","name":"AIO_Agent_Bundle"}"#,
             r#"{"type":"AIO_Agent_Bundle"}"#,
@@ -164,5 +139,17 @@ mod tests {
         ] {
             check(document, None);
         }
+        let packed = base64_text::encode(b"version: 1\ntype: AIO_Agent_Export\n");
+        assert_eq!(base64_text::decode_file(packed.as_bytes()), None);
+    }
+
+    #[test]
+    fn refuses_bundles_beyond_limit() {
+        let bundle = br#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#;
+        let limits = |packed_bytes| Limits { packed_bytes, ..Limits::default() };
+        assert!(unpack(bundle, &limits(bundle.len())).is_ok_and(|found| found.is_some()));
+        let message = phrase!("the agent bundle exceeds {limit} bytes", limit = 20);
+        assert_eq!(unpack(bundle, &limits(20)), Err(ImportError::Container { message }));
+        assert_eq!(unpack(b"type: AIO_Agent_Export", &limits(20)), Ok(None));
     }
 }

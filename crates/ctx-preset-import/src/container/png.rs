@@ -55,30 +55,23 @@ fn chunks(bytes: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
 /// A text of a picture.
 struct TextChunk<'a> {
     keyword: String,
-    packing: Packing<'a>,
-}
-
-/// How a text is packed.
-enum Packing<'a> {
-    Plain(&'a [u8]),
-    Deflated(&'a [u8]),
+    data: &'a [u8],
+    is_deflated: bool,
 }
 
 /// Reads a chunk of text of any of the three kinds.
 fn text_chunk<'a>(chunk: &Chunk<'a>) -> Option<TextChunk<'a>> {
     let (keyword, rest) = split_at_zero(chunk.data)?;
-    let packing = match chunk.kind {
-        b"tEXt" => Packing::Plain(rest),
-        b"zTXt" => Packing::Deflated(rest.get(1..)?),
+    let (data, is_deflated) = match chunk.kind {
+        b"tEXt" => (rest, false),
+        b"zTXt" => (rest.get(1..)?, true),
         b"iTXt" => {
-            let is_deflated = *rest.first()? == 1;
-            let (_, rest) = split_at_zero(rest.get(2..)?)?;
-            let (_, rest) = split_at_zero(rest)?;
-            if is_deflated { Packing::Deflated(rest) } else { Packing::Plain(rest) }
+            let (_, translated) = split_at_zero(rest.get(2..)?)?;
+            (split_at_zero(translated)?.1, *rest.first()? == 1)
         }
         _ => return None,
     };
-    Some(TextChunk { keyword: String::from_utf8_lossy(keyword).into_owned(), packing })
+    Some(TextChunk { keyword: String::from_utf8_lossy(keyword).into_owned(), data, is_deflated })
 }
 
 fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -86,34 +79,29 @@ fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((bytes.get(..at)?, bytes.get(at + 1..)?))
 }
 
-impl Packing<'_> {
+impl TextChunk<'_> {
     /// Unpacks the text; `unpacked_bytes` grows by what was unpacked, also where that fails.
     fn unpack(&self, limit: usize, unpacked_bytes: &mut usize) -> Result<Cow<'_, [u8]>, ImportError> {
-        let too_large = || ImportError::Container {
-            message: phrase!("a text chunk of the image exceeds {limit} bytes", limit),
-        };
-        match self {
-            Self::Plain(bytes) if bytes.len() > limit => Err(too_large()),
-            Self::Plain(bytes) => {
-                *unpacked_bytes += bytes.len();
-                Ok(Cow::Borrowed(bytes))
+        let broken = |message| ImportError::Container { message };
+        let too_large = || broken(phrase!("a text chunk of the image exceeds {limit} bytes", limit));
+        if !self.is_deflated {
+            if self.data.len() > limit {
+                return Err(too_large());
             }
-            Self::Deflated(bytes) => {
-                let mut text = Vec::new();
-                let read = ZlibDecoder::new(*bytes).take(limit as u64 + 1).read_to_end(&mut text);
-                *unpacked_bytes += text.len();
-                match read {
-                    _ if text.len() > limit => Err(too_large()),
-                    Ok(_) => Ok(Cow::Owned(text)),
-                    Err(error) => Err(ImportError::Container {
-                        message: phrase!(
-                            "cannot unpack a text chunk of the image: {message}",
-                            message = Phrase::original(error.to_string())
-                        ),
-                    }),
-                }
-            }
+            *unpacked_bytes += self.data.len();
+            return Ok(Cow::Borrowed(self.data));
         }
+        let mut text = Vec::new();
+        let read = ZlibDecoder::new(self.data).take(limit as u64 + 1).read_to_end(&mut text);
+        *unpacked_bytes += text.len();
+        if text.len() > limit {
+            return Err(too_large());
+        }
+        read.map_err(|error| {
+            let message = Phrase::original(error.to_string());
+            broken(phrase!("cannot unpack a text chunk of the image: {message}", message))
+        })?;
+        Ok(Cow::Owned(text))
     }
 }
 
@@ -183,7 +171,7 @@ fn texts<'a>(bytes: &'a [u8], limits: &Limits, unpacked_bytes: &mut usize) -> Re
         }
         let Some(text) = text else { continue };
         if let Some(path) = text.keyword.strip_prefix(ASSET) {
-            let packed = text.packing.unpack(limits.packed_bytes, unpacked_bytes)?;
+            let packed = text.unpack(limits.packed_bytes, unpacked_bytes)?;
             total += packed.len();
             if texts.files.len() >= limits.packed_files || total > limits.packed_total_bytes {
                 return Err(ImportError::Container { message: phrase!("the image contains too many files") });
@@ -303,7 +291,7 @@ fn document(
     limits: &Limits,
     unpacked_bytes: &mut usize,
 ) -> Result<Vec<u8>, ImportError> {
-    let unpacked = text.packing.unpack(limits.packed_bytes, unpacked_bytes)?;
+    let unpacked = text.unpack(limits.packed_bytes, unpacked_bytes)?;
     // A few tools write the JSON as it is.
     let decoded = match unpacked.trim_ascii_start().first() {
         Some(b'{') => Some(unpacked.into_owned()),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conversation::Placed;
 use crate::document::BadLine;
-use crate::format::Format;
+use crate::format::{Format, stem};
 use crate::imported::{Imported, Moved, relocate};
 use crate::kept;
 
@@ -20,17 +20,10 @@ pub(super) struct Messages {
     /// Where the list stands in the document, as a JSON pointer.
     place: &'static str,
     nodes: Vec<Node>,
-    /// The index in the list of each node.
-    indexes: Vec<usize>,
-    /// What was done with the fields of messages of which not all stay where they are.
-    fields: Vec<(usize, ReadFields)>,
+    placed: Placed,
     /// What stands around the list, and where.
     file: Map<String, Value>,
     file_place: String,
-    /// The index in the list of what stands around it, if it was there.
-    header: Option<usize>,
-    /// Where in the document parts stand that are kept in the header, and where they are there.
-    kept: Vec<(String, String)>,
     /// Findings, with pointers from the list.
     reader: Reader,
 }
@@ -38,26 +31,25 @@ pub(super) struct Messages {
 impl Messages {
     pub(super) fn new(format: Format, file: Map<String, Value>, place: &'static str) -> Self {
         let (file_place, reader) = (String::new(), Reader::new());
-        let (nodes, indexes, fields, kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { format, place, nodes, indexes, fields, file, file_place, kept, header: None, reader }
+        Self { format, place, nodes: Vec::new(), placed: Placed::default(), file, file_place, reader }
     }
 
     /// Takes an item of the list for what other forms have around it.
     pub(super) fn set_file(&mut self, index: usize, item: Map<String, Value>) {
         self.file_place = format!("{}/{index}", self.place);
-        self.header = Some(index);
+        self.placed.header = Some(index);
         let around = std::mem::replace(&mut self.file, item);
         self.keep("", around);
     }
 
     /// Keeps parts of the file that stand at a place beside what stands around the list.
     fn keep(&mut self, place: &str, aside: Map<String, Value>) {
-        let known = self.kept.len();
-        self.kept.extend(aside.keys().map(|key| kept_at(place, key)));
+        let kept = &mut self.placed.kept;
+        let known = kept.len();
+        kept.extend(aside.keys().map(|key| kept_at(place, key)));
         if kept::add(&mut self.file, aside) {
-            let before = self.kept.iter_mut().take(known);
-            before.for_each(|(_, to)| to.insert_str(0, "/imported"));
-            self.kept.push(kept_at(&self.file_place, kept::IMPORTED));
+            kept.iter_mut().take(known).for_each(|(_, to)| to.insert_str(0, "/imported"));
+            kept.push(kept_at(&self.file_place, kept::IMPORTED));
         }
     }
 
@@ -84,9 +76,9 @@ impl Messages {
             Node::read(item, reader)
         });
         self.nodes.push(node);
-        self.indexes.push(index);
+        self.placed.messages.push(index);
         if !read.moved.is_empty() || !read.kept.is_empty() {
-            self.fields.push((index, read));
+            self.placed.fields.push((index, read));
         }
     }
 
@@ -102,25 +94,23 @@ impl Messages {
         (self.nodes, diagnostics)
     }
 
-    /// Chains the messages, and keeps what stood around them in the session's header; also tells what became of what.
-    pub(super) fn finish(
-        mut self,
-        name: &str,
-        bad_lines: Vec<BadLine>,
-        placed: &mut Placed,
-    ) -> Imported<Session> {
+    /// Chains the messages, and keeps the fields around them in the session's header.
+    pub(super) fn finish(mut self, name: &str, bad_lines: Vec<BadLine>) -> (Imported<Session>, Placed) {
         self.keep_tree(bad_lines);
+        let name = match stem(name) {
+            "" => "conversation",
+            stem => stem,
+        };
         let mut diagnostics = self.reader.finish();
-        let (mut session, found) = Session::linear(file_stem(name), self.nodes);
-        diagnostics.extend(found.into_iter().map(|finding| from_node(finding, &self.indexes)));
-        let Self { indexes: messages, fields, header: item, kept, .. } = self;
-        *placed = Placed { messages, fields, header: item, kept };
-        let (header, mut of_file) = header(self.file, file_stem(name));
+        let (mut session, found) = Session::linear(name, self.nodes);
+        let messages = &self.placed.messages;
+        diagnostics.extend(found.into_iter().map(|finding| from_node(finding, messages)));
+        let (header, mut of_file) = header(self.file, name);
         session.header = header;
         relocate(&mut diagnostics, &[Moved { ours: "", theirs: self.place }]);
         relocate(&mut of_file, &[Moved { ours: "", theirs: &self.file_place }]);
         of_file.append(&mut diagnostics);
-        Imported { value: session, format: self.format, diagnostics: of_file }
+        (Imported { value: session, format: self.format, diagnostics: of_file }, self.placed)
     }
 
     /// Moves aside what the tree writes, and keeps lines that are no objects.
@@ -229,13 +219,4 @@ fn header(file: Map<String, Value>, name: &str) -> (SessionHeader, Vec<Diagnosti
         header.id = Some(name.into());
     }
     (header, reader.finish())
-}
-
-/// Names a conversation after its file: the name without folders and ending.
-fn file_stem(name: &str) -> &str {
-    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    match file.rsplit_once('.').map_or(file, |(stem, _)| stem) {
-        "" => "conversation",
-        stem => stem,
-    }
 }

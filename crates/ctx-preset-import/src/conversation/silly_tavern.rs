@@ -16,7 +16,6 @@ use crate::formats::sillytavern::note;
 /// others stay beside it. Messages that `SillyTavern` hides from the model are switched off.
 pub(super) fn read(items: Vec<(usize, Value)>, file: Map<String, Value>, place: &'static str) -> Messages {
     let mut messages = Messages::new(Format::SillyTavernChat, file, place);
-    let mut hidden = Hidden::default();
     let mut unsent = UnsentData::default();
     for (position, (index, item)) in items.into_iter().enumerate() {
         match item {
@@ -27,13 +26,12 @@ pub(super) fn read(items: Vec<(usize, Value)>, file: Map<String, Value>, place: 
                 messages.set_file(index, line);
             }
             item => {
-                hidden.count(index, &item);
                 unsent.count(index, &item);
                 messages.push(index, item, repair);
             }
         }
     }
-    for (index, finding) in hidden.finish().into_iter().chain(unsent.finish()) {
+    for (index, finding) in unsent.finish() {
         messages.report(index, finding);
     }
     messages
@@ -124,37 +122,10 @@ fn tool_calls(message: &Value) -> &[Value] {
     calls.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The messages that `SillyTavern` hides from the model.
-#[derive(Debug, Default)]
-struct Hidden {
-    first: Option<usize>,
-    count: usize,
-}
-
-impl Hidden {
-    fn count(&mut self, index: usize, item: &Value) {
-        if item.as_object().is_some_and(is_hidden) && tool_calls(item).is_empty() {
-            self.first.get_or_insert(index);
-            self.count += 1;
-        }
-    }
-
-    fn finish(self) -> Option<(usize, Diagnostic)> {
-        let message = match self.count {
-            1 => phrase!("1 message hidden in SillyTavern is disabled"),
-            count => {
-                phrase!("{count} messages hidden in SillyTavern are disabled", count)
-            }
-        };
-        let help = phrase!("to send them, enable them");
-        let finding = Diagnostic::info(codes::HIDDEN_MESSAGES, message).with_help(help);
-        self.first.map(|index| (index, finding))
-    }
-}
-
-/// Messages with data in `extra` that is not sent.
+/// Hidden messages, and messages with data in `extra` that is not sent.
 #[derive(Debug, Default)]
 struct UnsentData {
+    hidden: MessageCount,
     media: MessageCount,
     files: MessageCount,
     tools: MessageCount,
@@ -177,10 +148,11 @@ impl MessageCount {
 
 impl UnsentData {
     fn count(&mut self, index: usize, item: &Value) {
-        self.tools.add_if(!tool_calls(item).is_empty(), index);
-        let Some(extra) = item.get("extra").filter(|_| !item.as_object().is_some_and(is_hidden)) else {
-            return;
-        };
+        let is_hidden = item.as_object().is_some_and(is_hidden);
+        let has_calls = !tool_calls(item).is_empty();
+        self.tools.add_if(has_calls, index);
+        self.hidden.add_if(is_hidden && !has_calls, index);
+        let Some(extra) = item.get("extra").filter(|_| !is_hidden) else { return };
         let list =
             |key: &str| extra.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let has_image = extra.get("image").and_then(Value::as_str).is_some_and(|image| !image.is_empty());
@@ -191,27 +163,35 @@ impl UnsentData {
     }
 
     fn finish(self) -> Vec<(usize, Diagnostic)> {
-        let Self { media, files, tools } = self;
+        let Self { hidden, media, files, tools } = self;
         let messages = |count: &MessageCount| count_of!(count.count, "message");
+        let disabled = match hidden.count {
+            1 => phrase!("1 message hidden in SillyTavern is disabled"),
+            count => phrase!("{count} messages hidden in SillyTavern are disabled", count),
+        };
         let found = [
+            (codes::HIDDEN_MESSAGES, disabled, phrase!("to send them, enable them"), hidden.first),
             (
+                codes::CHAT_DATA,
                 phrase!("media of {messages} not sent", messages = messages(&media)),
                 phrase!("attach the files to the messages"),
                 media.first,
             ),
             (
+                codes::CHAT_DATA,
                 phrase!("files without text in {messages} not sent", messages = messages(&files)),
                 phrase!("add the content of each file as `text`"),
                 files.first,
             ),
             (
+                codes::CHAT_DATA,
                 phrase!("tool calls of {messages} not sent", messages = messages(&tools)),
                 phrase!("SillyTavern sends them only if function calling is enabled"),
                 tools.first,
             ),
         ];
-        let found = found.into_iter().filter_map(|(message, help, first)| {
-            Some((first?, Diagnostic::info(codes::CHAT_DATA, message).with_help(help)))
+        let found = found.into_iter().filter_map(|(code, message, help, first)| {
+            Some((first?, Diagnostic::info(code, message).with_help(help)))
         });
         found.collect()
     }

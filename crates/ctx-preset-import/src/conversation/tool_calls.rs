@@ -41,7 +41,7 @@ pub(super) fn repair_calls(message: &mut Message, index: usize, calls: &mut Call
                 found
             }
             Err((call, problem)) => {
-                let below = if let Key::ToolCalls = key { format!("/{position}") } else { String::new() };
+                let below = if key == CALLS { format!("/{position}") } else { String::new() };
                 unread.push((below, call));
                 let bad = Diagnostic::error(
                     codes::TOOL_CALL,
@@ -51,51 +51,39 @@ pub(super) fn repair_calls(message: &mut Message, index: usize, calls: &mut Call
             }
         };
         let at_call = |reader: &mut Reader, found| match key {
-            Key::ToolCalls => reader.at_index(position, |reader| reader.report(found)),
-            Key::FunctionCall => reader.report(found),
+            CALLS => reader.at_index(position, |reader| reader.report(found)),
+            _ => reader.report(found),
         };
         if let Some(found) = found {
-            reader.at_key(key.as_str(), |reader| at_call(reader, found));
+            reader.at_key(key, |reader| at_call(reader, found));
         }
     }
-    message.note_move(key.as_str(), "/toolCalls");
-    message.keep_items(key.as_str(), unread);
+    message.note_move(key, "/toolCalls");
+    message.keep_items(key, unread);
     message.map.insert("toolCalls".to_owned(), Value::Array(read));
 }
 
-/// Where a message has its calls.
-#[derive(Clone, Copy, Debug)]
-enum Key {
-    ToolCalls,
-    /// The older form: one call, without an id.
-    FunctionCall,
-}
+/// The key of the calls of a message.
+const CALLS: &str = "tool_calls";
 
-impl Key {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::ToolCalls => "tool_calls",
-            Self::FunctionCall => "function_call",
-        }
-    }
-}
+/// The same in the older form: one call, without an id.
+const OLDER_CALL: &str = "function_call";
 
 /// Takes the calls out of a message, with the key under which they stood.
-fn take_calls(message: &mut Map<String, Value>, reader: &mut Reader) -> Option<(Key, Vec<Value>)> {
-    match get(message, "tool_calls") {
+fn take_calls(message: &mut Map<String, Value>, reader: &mut Reader) -> Option<(&'static str, Vec<Value>)> {
+    match get(message, CALLS) {
         None | Some(Value::Null) => {
-            get(message, "function_call").filter(|call| !call.is_null())?;
-            let call = message.shift_remove("function_call")?;
-            return Some((Key::FunctionCall, vec![call]));
+            get(message, OLDER_CALL).filter(|call| !call.is_null())?;
+            return Some((OLDER_CALL, vec![message.shift_remove(OLDER_CALL)?]));
         }
         Some(Value::Array(_)) => {}
         Some(other) => {
-            reader.at_key("tool_calls", |reader| reader.wrong_type("a list of tool calls", other));
+            reader.at_key(CALLS, |reader| reader.wrong_type("a list of tool calls", other));
             return None;
         }
     }
-    match message.shift_remove("tool_calls") {
-        Some(Value::Array(given)) => Some((Key::ToolCalls, given)),
+    match message.shift_remove(CALLS) {
+        Some(Value::Array(given)) => Some((CALLS, given)),
         _ => None,
     }
 }

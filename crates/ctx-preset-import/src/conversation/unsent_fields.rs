@@ -1,6 +1,7 @@
 //! Fields of messages and texts that are not sent to any API.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use ctx_types::internal::{Argument, Divider, excerpt};
 use ctx_types::{Diagnostic, Note, Role, count_of, phrase};
@@ -11,58 +12,14 @@ use crate::kept::IMPORTED;
 use crate::loose::get;
 
 /// Fields that are sent, describe the message, or belong to known applications.
-const KNOWN: [&str; 50] = [
-    "_id",
-    "annotations",
-    "attachments",
-    "audio",
-    "cache_control",
-    "content",
-    "context_management",
-    "container",
-    "created",
-    "createdAt",
-    "created_at",
-    "date",
-    "finish_reason",
-    "id",
-    IMPORTED,
-    "includeInContext",
-    "index",
-    "isEnabled",
-    "metadata",
-    "model",
-    "name",
-    Note::KEY,
-    "object",
-    "parts",
-    "pinned",
-    "prefix",
-    "partial",
-    "providerFields",
-    "reasoning",
-    "reasoning_content",
-    "reasoning_details",
-    "refusal",
-    "role",
-    "stop_details",
-    "stop_reason",
-    "stop_sequence",
-    "swipe_id",
-    "swipe_info",
-    "swipes",
-    "time",
-    "timestamp",
-    "toolCallId",
-    "toolCalls",
-    "tool_call_id",
-    "tool_calls",
-    "type",
-    "updatedAt",
-    "updated_at",
-    "usage",
-    "weight",
-];
+static KNOWN: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| KNOWN_NAMES.split(' ').chain([IMPORTED, Note::KEY]).collect());
+
+const KNOWN_NAMES: &str = "_id annotations attachments audio cache_control content context_management container created \
+    createdAt created_at date finish_reason id includeInContext index isEnabled metadata model name \
+    object parts pinned prefix partial providerFields reasoning reasoning_content reasoning_details \
+    refusal role stop_details stop_reason stop_sequence swipe_id swipe_info swipes time timestamp \
+    toolCallId toolCalls tool_call_id tool_calls type updatedAt updated_at usage weight";
 
 /// Fields of a text.
 const KNOWN_OF_TEXT: [&str; 8] = [
@@ -101,7 +58,7 @@ impl UnsentFields {
             |value: &Value| !is_result || matches!(value.as_str(), Some("complete" | "generating"));
         let is_unsent = |key: &str, value: &Value| match key {
             "status" => !is_progress(value),
-            key => !KNOWN.contains(&key) && Some(key) != misspelled,
+            key => !KNOWN.contains(key) && Some(key) != misspelled,
         };
         let fields = message.iter().filter(|(key, value)| has_value(value) && is_unsent(key, value));
         let parts = get(message, "content").and_then(Value::as_array).into_iter().flatten();

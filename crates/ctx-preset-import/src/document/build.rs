@@ -254,16 +254,15 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let before = builder.enter(step);
         let room = builder.open_object();
         let mut map = Map::with_capacity(room);
-        while let Some(key) = access.next_key_seed(KeySeed)? {
-            if let Key::Other(text, kind) = &key {
+        while let Some(Key { text: key, other_type }) = access.next_key_seed(KeySeed)? {
+            if let Some(kind) = other_type {
                 let message = phrase!(
                     "key `{text}` is {kind}; it is read as a string",
-                    text = excerpt(text),
-                    kind = Phrase::from(*kind)
+                    text = excerpt(&key),
+                    kind = Phrase::from(kind)
                 );
-                builder.note_at(text, Diagnostic::info(codes::KEY_TYPE, message));
+                builder.note_at(&key, Diagnostic::info(codes::KEY_TYPE, message));
             }
-            let key = key.into_text();
             let value = access.next_value_seed(Seed { builder: &mut *builder, step: Step::Key(&key) })?;
             match map.entry(key) {
                 Entry::Vacant(place) => drop(place.insert(value)),

@@ -6,18 +6,15 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Visitor};
 
 /// A key of an object.
-pub(super) enum Key {
-    /// A text.
-    Text(String),
-    /// A key of another type: its text and what it is.
-    Other(String, &'static str),
+pub(super) struct Key {
+    pub(super) text: String,
+    /// The type of a key that is not a string.
+    pub(super) other_type: Option<&'static str>,
 }
 
 impl Key {
-    pub(super) fn into_text(self) -> String {
-        match self {
-            Self::Text(text) | Self::Other(text, _) => text,
-        }
+    fn other(text: String, other_type: &'static str) -> Self {
+        Self { text, other_type: Some(other_type) }
     }
 }
 
@@ -40,30 +37,30 @@ impl Visitor<'_> for KeySeed {
     }
 
     fn visit_str<E>(self, key: &str) -> Result<Key, E> {
-        Ok(Key::Text(key.to_owned()))
+        Ok(Key { text: key.to_owned(), other_type: None })
     }
 
     fn visit_string<E>(self, key: String) -> Result<Key, E> {
-        Ok(Key::Text(key))
+        Ok(Key { text: key, other_type: None })
     }
 
     fn visit_bool<E>(self, key: bool) -> Result<Key, E> {
-        Ok(Key::Other(key.to_string(), "a boolean"))
+        Ok(Key::other(key.to_string(), "a boolean"))
     }
 
     fn visit_i64<E>(self, key: i64) -> Result<Key, E> {
-        Ok(Key::Other(key.to_string(), "a number"))
+        Ok(Key::other(key.to_string(), "a number"))
     }
 
     fn visit_u64<E>(self, key: u64) -> Result<Key, E> {
-        Ok(Key::Other(key.to_string(), "a number"))
+        Ok(Key::other(key.to_string(), "a number"))
     }
 
     fn visit_f64<E>(self, key: f64) -> Result<Key, E> {
-        Ok(Key::Other(key.to_string(), "a number"))
+        Ok(Key::other(key.to_string(), "a number"))
     }
 
     fn visit_unit<E>(self) -> Result<Key, E> {
-        Ok(Key::Other("null".to_owned(), "null"))
+        Ok(Key::other("null".to_owned(), "null"))
     }
 }

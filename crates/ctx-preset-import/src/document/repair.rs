@@ -21,20 +21,45 @@ pub fn repaired_json(text: &str) -> Option<String> {
 /// Nothing if there is none of them. What takes their place is as long as they are, so that all else stays where it is.
 /// The text need be no valid JSON. O(length).
 pub(super) fn repair(text: &str) -> Option<Repaired> {
-    let mut repairer = Repairer { text, copied: 0, repaired: String::new(), halves: 0, numbers: 0 };
+    let (mut repaired, mut copied) = (String::new(), 0);
+    let (mut halves, mut numbers) = (0, 0);
     let mut scanner = Scanner::new(text);
     while let Some(token) = scanner.next() {
-        match token {
-            Token::Escape(at) => {
-                if repairer.surrogates(at) == Surrogates::Pair {
+        let (start, with) = match token {
+            Token::Escape(at) => match code_unit(text, at) {
+                Some(0xD800..=0xDBFF) if matches!(code_unit(text, at + UNIT), Some(0xDC00..=0xDFFF)) => {
                     scanner.at = at + 2 * UNIT;
+                    continue;
                 }
+                Some(0xD800..=0xDFFF) => {
+                    halves += 1;
+                    (at, "\\ufffd".to_owned())
+                }
+                _ => continue,
+            },
+            // `JSON.stringify` writes null for infinite numbers. None of them is shorter than that.
+            Token::Number(start, end) if text[start..end].parse().is_ok_and(f64::is_infinite) => {
+                numbers += 1;
+                (start, format!("{:width$}", "null", width = end - start))
             }
-            Token::Number(start, end) => repairer.number(start, end),
-            Token::LineBreak => {}
-        }
+            Token::Number(..) | Token::LineBreak => continue,
+        };
+        repaired.push_str(&text[copied..start]);
+        repaired.push_str(&with);
+        copied = start + with.len();
     }
-    repairer.finish()
+    if copied == 0 {
+        return None;
+    }
+    repaired.push_str(&text[copied..]);
+    let findings = [report_halves(halves), report_numbers(numbers)].into_iter().flatten().collect();
+    Some(Repaired { text: repaired, findings })
+}
+
+/// Reads the code unit of an escape `\uXXXX` at a place.
+fn code_unit(text: &str, at: usize) -> Option<u32> {
+    let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
 /// Returns whether a line ends inside a text in double quotes, where JSON has none and YAML makes it a blank.
@@ -103,71 +128,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What an escape is.
-#[derive(PartialEq)]
-enum Surrogates {
-    /// Two halves that belong together.
-    Pair,
-    /// One half, or something else.
-    Other,
-}
-
-struct Repairer<'a> {
-    text: &'a str,
-    /// How far the text was copied.
-    copied: usize,
-    repaired: String,
-    halves: usize,
-    numbers: usize,
-}
-
-impl Repairer<'_> {
-    fn surrogates(&mut self, at: usize) -> Surrogates {
-        match self.unit(at) {
-            Some(0xD800..=0xDBFF) if matches!(self.unit(at + UNIT), Some(0xDC00..=0xDFFF)) => {
-                return Surrogates::Pair;
-            }
-            Some(0xD800..=0xDFFF) => {
-                self.replace(at, at + UNIT, "\\ufffd");
-                self.halves += 1;
-            }
-            _ => {}
-        }
-        Surrogates::Other
-    }
-
-    /// As `JSON.stringify` writes them, numbers without end are null; none of them is shorter than that.
-    fn number(&mut self, start: usize, end: usize) {
-        let number = self.text.get(start..end).and_then(|number| number.parse::<f64>().ok());
-        if number.is_some_and(f64::is_infinite) {
-            self.replace(start, end, &format!("{:width$}", "null", width = end - start));
-            self.numbers += 1;
-        }
-    }
-
-    fn replace(&mut self, start: usize, end: usize, with: &str) {
-        self.repaired.push_str(self.text.get(self.copied..start).unwrap_or_default());
-        self.repaired.push_str(with);
-        self.copied = end;
-    }
-
-    fn finish(mut self) -> Option<Repaired> {
-        if self.copied == 0 {
-            return None;
-        }
-        self.repaired.push_str(self.text.get(self.copied..).unwrap_or_default());
-        let findings = [halves(self.halves), numbers(self.numbers)].into_iter().flatten().collect();
-        Some(Repaired { text: self.repaired, findings })
-    }
-
-    /// Reads the code unit of an escape `\uXXXX` at a place.
-    fn unit(&self, at: usize) -> Option<u32> {
-        let digits = self.text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
-        digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
-    }
-}
-
-fn halves(count: usize) -> Option<Diagnostic> {
+fn report_halves(count: usize) -> Option<Diagnostic> {
     let message = match count {
         0 => return None,
         1 => phrase!("1 unpaired surrogate is replaced with U+FFFD"),
@@ -179,7 +140,7 @@ fn halves(count: usize) -> Option<Diagnostic> {
     Some(found.with_help(help))
 }
 
-fn numbers(count: usize) -> Option<Diagnostic> {
+fn report_numbers(count: usize) -> Option<Diagnostic> {
     let message = match count {
         0 => return None,
         1 => phrase!("1 number is too large for JSON; null is used"),

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use ctx_types::phrase;
+
 use crate::document::Syntax;
-use crate::error::{BinaryFormat, ImportError};
+use crate::error::ImportError;
 use crate::limits::Limits;
 
 /// Reads bytes as text without its byte order mark: UTF-8, or UTF-16 with a mark. NUL is no text.
@@ -24,8 +26,8 @@ pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, Impo
     if bytes.len() > limit {
         return Err(ImportError::TooLarge { bytes: bytes.len(), limit, syntax: Syntax::Json });
     }
-    if let Some(format) = BinaryFormat::of(bytes) {
-        return Err(ImportError::Binary(format));
+    if let Some(error) = binary_format(bytes) {
+        return Err(error);
     }
     let text = match bytes {
         [0xFF, 0xFE, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes)?),
@@ -34,6 +36,23 @@ pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, Impo
         _ => Cow::Borrowed(utf8(bytes, 0)?),
     };
     Ok(text)
+}
+
+/// Recognizes a binary format by the first bytes of a file.
+fn binary_format(bytes: &[u8]) -> Option<ImportError> {
+    let of_image = phrase!("these images contain no character card; use the PNG file of the card");
+    let (format, help) = match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', ..] => {
+            ("a PNG image", phrase!("import the PNG file of a character card with `ctx import`"))
+        }
+        [0xFF, 0xD8, 0xFF, ..] => ("a JPEG image", of_image),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => ("a GIF image", of_image),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => ("a WebP image", of_image),
+        [b'P', b'K', 3, 4, ..] => ("an archive", phrase!("import archives with `ctx import`")),
+        [b'%', b'P', b'D', b'F', b'-', ..] => ("a PDF", phrase!("copy its text into a text file")),
+        _ => return None,
+    };
+    Some(ImportError::Binary { format, help })
 }
 
 /// Reads UTF-8 that begins `before` bytes into the document.

@@ -45,18 +45,12 @@ pub(crate) fn detected(value: &Value, stem: &str) -> Detected {
 }
 
 fn object(map: &Map<String, Value>, stem: &str) -> Detected {
-    let (before, behind) = OWN.split_at(OWN_BEFORE_MESSAGES);
-    let find = |rows: &'static [Evidence], worth: Worth| {
-        rows.iter().filter(|row| row.worth == worth).find(|row| (row.fits)(map))
-    };
-    let is_certain = |rows: &'static [Evidence]| find(rows, Worth::Certain).map(|row| row.format);
-    let certain = foreign(map).or_else(|| is_certain(before));
-    let certain = certain.or_else(|| messages(map, Strictness::Strict)).or_else(|| is_certain(behind));
-    if let Some(format) = certain {
+    if let Some(format) = foreign(map).or_else(|| own(map, Strictness::Strict).map(|(format, _)| format)) {
         return Detected::Certain(format);
     }
-    if let Some(row) = find(&FOREIGN, Worth::Guess).or_else(|| find(&OWN, Worth::Guess)) {
-        return Detected::Guess(row.format, row.what);
+    let guess = first(&FOREIGN, Worth::Guess, map).or_else(|| first(&OWN, Worth::Guess, map));
+    if let Some((format, what)) = guess {
+        return Detected::Guess(format, what);
     }
     if is_name_of_profile(stem) && is_profile(map) {
         return Detected::Guess(Format::Profile, "the name of the file");
@@ -88,8 +82,10 @@ pub(crate) fn source_format(value: &Value) -> Option<Format> {
         let scripts = value.as_array().filter(|items| is_list_of_scripts(items));
         return scripts.map(|_| Format::RegexScripts).or_else(|| shape(value));
     };
-    foreign(map).or_else(|| match own(map).map(|(format, _)| format) {
-        shape @ (None | Some(Format::Profile)) => guessed(map).or(shape),
+    foreign(map).or_else(|| match own(map, Strictness::Loose).map(|(format, _)| format) {
+        shape @ (None | Some(Format::Profile)) => {
+            first(&FOREIGN, Worth::Guess, map).map(|(format, _)| format).or(shape)
+        }
         shape => shape,
     })
 }
@@ -122,7 +118,7 @@ pub(crate) fn shape(value: &Value) -> Option<Format> {
 
 fn own_shape(value: &Value) -> Option<(Format, &'static str)> {
     match value {
-        Value::Object(map) => own(map),
+        Value::Object(map) => own(map, Strictness::Loose),
         Value::Array(items) => list_shape(items, Strictness::Loose)
             .map(|format| (format, "a list with keys such as `role` and `content`")),
         _ => None,
@@ -131,22 +127,25 @@ fn own_shape(value: &Value) -> Option<(Format, &'static str)> {
 
 /// Returns what another application wrote, for certain.
 pub(super) fn foreign(map: &Map<String, Value>) -> Option<Format> {
-    let row = FOREIGN.iter().filter(|row| row.worth == Worth::Certain).find(|row| (row.fits)(map))?;
-    Some(versioned(row.format, map))
+    first(&FOREIGN, Worth::Certain, map).map(|(format, _)| versioned(format, map))
 }
 
-fn guessed(map: &Map<String, Value>) -> Option<Format> {
-    let mut rows = FOREIGN.iter().filter(|row| row.worth == Worth::Guess);
-    rows.find(|row| (row.fits)(map)).map(|row| row.format)
+/// Returns the format of the first row of a worth that fits, and its evidence in words.
+fn first(rows: &[Evidence], worth: Worth, map: &Map<String, Value>) -> Option<(Format, &'static str)> {
+    let row = rows.iter().filter(|row| row.worth == worth).find(|row| (row.fits)(map))?;
+    Some((row.format, row.what))
 }
 
-fn own(map: &Map<String, Value>) -> Option<(Format, &'static str)> {
-    let fits = |row: &&Evidence| (row.fits)(map);
-    let told = |row: &Evidence| (row.format, row.what);
+/// Returns which form of ours an object has, and the evidence in words; only certain evidence counts if strict.
+fn own(map: &Map<String, Value>, strictness: Strictness) -> Option<(Format, &'static str)> {
+    let counts = |row: &Evidence| strictness == Strictness::Loose || row.worth == Worth::Certain;
+    let find = |rows: &[Evidence]| {
+        let row = rows.iter().find(|row| counts(row) && (row.fits)(map))?;
+        Some((row.format, row.what))
+    };
     let (before, behind) = OWN.split_at(OWN_BEFORE_MESSAGES);
-    let before = before.iter().find(fits).map(told);
-    let messages = || messages(map, Strictness::Loose).map(|format| (format, "messages"));
-    before.or_else(messages).or_else(|| behind.iter().find(fits).map(told))
+    let messages = || messages(map, strictness).map(|format| (format, "messages"));
+    find(before).or_else(messages).or_else(|| find(behind))
 }
 
 /// Reports the version of a card by what it says of itself.

@@ -1,27 +1,23 @@
-//! Conversations from every form, losslessly.
+//! Conversations from every form. Fixtures of `readers` and `bad_input` show the rest.
 
-mod any;
-mod silly_tavern;
-mod tool_calls;
 mod write;
 
-use any::assert_all_kept;
-use ctx_preset_import::{Format, ImportError, Imported, Limits, codes, detect, read_conversation};
+use ctx_preset_import::{Format, Imported, Limits, codes, detect, read_conversation};
 use ctx_types::session::Session;
 use ctx_types::{Code, Persist, codes as types};
 use serde_json::{Value, json};
 
-fn read(input: impl ToString) -> Imported<Session> {
+pub(crate) fn read(input: impl ToString) -> Imported<Session> {
     read_conversation(input.to_string().as_bytes(), "", &Limits::default()).unwrap()
 }
 
-/// Returns what was found, but for what says by which evidence the file is read.
+/// Returns the diagnostics, except for guesses of the format.
 fn findings(imported: &Imported<Session>) -> Vec<(Code, &str)> {
     let found = imported.diagnostics.iter().filter(|found| found.code != codes::GUESSED_FORMAT);
     found.map(|found| (found.code, found.location.pointer.as_deref().unwrap())).collect()
 }
 
-/// Checks the form of a document, the messages that it becomes (without their links), and the findings.
+/// Checks the format of a document, its messages without their links, and the diagnostics.
 #[track_caller]
 fn check(input: impl ToString, format: Format, expected: Value, found: &[(Code, &str)]) {
     let session = read(input);
@@ -37,135 +33,22 @@ fn check(input: impl ToString, format: Format, expected: Value, found: &[(Code, 
     assert_eq!(findings(&session), found, "{:#?}", session.diagnostics);
 }
 
-#[track_caller]
-fn refuse(input: impl ToString, found: &str, help: Option<&str>) {
-    let error = read_conversation(input.to_string().as_bytes(), "", &Limits::default()).unwrap_err();
-    let expected =
-        "expected a conversation (a session with `nodes`, a list of messages, or a SillyTavern chat), found ";
-    assert_eq!(
-        (error.to_string(), error.help().map(|help| help.to_string()).as_deref()),
-        (format!("{expected}{found}"), help)
-    );
-}
-
-fn tree() -> Value {
-    json!({
-        "id": "s1", "name": "Owls", "x": [null], "updatedAt": "2026-01-01",
-        "nodes": {
-            "root": { "id": "root", "parentId": null, "childrenIds": ["a"], "role": "system", "content": "",
-                "lastSelectedChildId": "a", "status": "complete" },
-            "a": { "id": "a", "parentId": "root", "childrenIds": ["b", "c"], "role": "user", "content": "Hoo?",
-                "lastSelectedChildId": "c", "metadata": { "x": 1 } },
-            "b": { "id": "b", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "Hoo." },
-            "c": { "id": "c", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "Hoo!", "y": 2 },
-        },
-        "rootNodeId": "root", "activeLeafId": "c",
-    })
-}
-
 #[test]
-fn the_unified_form_comes_back_as_it_was() {
-    let session = read(tree());
-    assert_eq!(session.format, Format::Session);
-    assert_eq!(session.value.write(), tree());
-    assert_eq!(findings(&session), []);
-    assert_eq!(session.value.path().len(), 2);
-}
-
-#[test]
-fn broken_trees_are_reported_and_kept() {
-    for (pointer, broken) in [
-        ("/activeLeafId", json!("gone")),
-        ("/activeLeafId", json!(5)),
-        ("/rootNodeId", json!([])),
-        ("/nodes/a/parentId", json!("c")),
-        ("/nodes/c/parentId", json!("gone")),
-        ("/nodes/b/id", json!("a")),
-        ("/nodes/b", json!("text")),
-        ("/nodes/c/role", json!("owl")),
-        ("/name", json!({})),
-    ] {
-        let mut file = tree();
-        *file.pointer_mut(pointer).unwrap() = broken;
-        let session = read(&file);
-        assert!(!session.diagnostics.is_empty(), "{pointer}");
-        assert_eq!(session.value.write(), file, "{pointer}");
-    }
-}
-
-#[test]
-fn the_halves_of_a_session_are_joined() {
-    let Value::Object(mut detail) = tree() else { unreachable!() };
-    let name = detail.shift_remove("name").unwrap();
-    let halves = json!({
-        "index": { "id": "s1", "name": name, "messageCount": 3, "updatedAt": "2026-02-02", "isFavorite": true },
-        "detail": detail, "extra": 1, "x": 7,
+fn joins_halves_of_a_session() {
+    let nodes = json!({
+        "root": { "id": "root", "parentId": null, "childrenIds": ["a"], "role": "system", "content": "" },
+        "a": { "id": "a", "parentId": "root", "childrenIds": [], "role": "user", "content": "Hoo?" },
     });
-    let session = read(&halves);
-    assert_eq!(session.format, Format::SessionHalves);
-    assert_eq!(findings(&session), []);
-    let written = session.value.write();
-    assert_eq!(written["name"], "Owls");
-    assert_eq!(written["updatedAt"], "2026-01-01");
-    assert_eq!(written["extra"], 1);
-    assert_eq!(written["imported"], json!({ "x": 7, "index": { "updatedAt": "2026-02-02" } }));
-    assert_all_kept(&halves, &written);
-}
-
-#[test]
-fn halves_that_disagree_are_reported() {
-    let session = read(json!({ "index": { "id": "s2", "name": 5 }, "detail": tree() }));
-    assert_eq!(findings(&session), [(codes::SESSION_HALVES, "/index")]);
-    let mut detail = tree();
-    detail.as_object_mut().unwrap().shift_remove("name");
-    detail["nodes"]["b"]["role"] = json!("owl");
+    let detail = json!({ "id": "s1", "rootNodeId": "root", "activeLeafId": "a", "nodes": nodes, "updatedAt": "a", "x": 1 });
+    let index = json!({ "id": "s1", "name": "Owls", "updatedAt": "b" });
+    let session = read(json!({ "index": index, "detail": detail, "x": 7 }));
+    assert_eq!((session.format, findings(&session)), (Format::SessionHalves, vec![]));
+    assert_eq!(session.value.write()["imported"], json!({ "x": 7, "index": { "updatedAt": "b" } }));
+    let mut detail = detail;
+    detail["nodes"]["a"]["role"] = json!("owl");
     let session = read(json!({ "index": { "name": 5 }, "detail": detail }));
-    let found = [(types::WRONG_TYPE, "/index/name"), (types::WRONG_TYPE, "/detail/nodes/b/role")];
+    let found = [(types::WRONG_TYPE, "/index/name"), (types::WRONG_TYPE, "/detail/nodes/a/role")];
     assert_eq!(findings(&session), found);
-}
-
-#[test]
-fn chat_messages_follow_each_other() {
-    let messages = json!([
-        { "role": "system", "content": "Be brief." },
-        { "role": "developer", "content": "Be briefer.", "x": 1 },
-        { "role": "user", "content": [{ "type": "text", "text": "Hi" }], "name": "Kim" },
-        { "role": "assistant", "content": "Yo", "tool_calls": null },
-    ]);
-    let found = |place| [(codes::UNSENT_FIELDS, place)];
-    check(&messages, Format::ChatMessages, messages.clone(), &found("/1"));
-    check(json!({ "messages": messages }), Format::ChatMessages, messages.clone(), &found("/messages/1"));
-    let lines: Vec<String> = messages.as_array().unwrap().iter().map(Value::to_string).collect();
-    check(lines.join("\n\n"), Format::ChatMessages, messages, &found("/2"));
-    check("[]", Format::ChatMessages, json!([]), &[]);
-}
-
-#[test]
-fn unknown_roles_are_the_users() {
-    check(
-        json!([{ "role": "owl", "content": "a" }, { "role": 5 }, { "role": null, "content": "b" }, { "content": "c" }]),
-        Format::ChatMessages,
-        json!([
-            { "role": "user", "content": "a", "imported": { "role": "owl" } },
-            { "role": "user", "imported": { "role": 5 } },
-            { "role": "user", "content": "b", "imported": { "role": null } },
-            { "content": "c", "role": "user" },
-        ]),
-        &[
-            (codes::UNKNOWN_ROLE, "/0/role"),
-            (codes::UNKNOWN_ROLE, "/1/role"),
-            (codes::UNKNOWN_ROLE, "/2/role"),
-            (codes::UNKNOWN_ROLE, "/3"),
-        ],
-    );
-}
-
-#[test]
-fn reports_unknown_content_parts() {
-    let parts = json!([{ "type": "text", "text": "a" }, { "type": "foo" }, { "type": "video_url" }, {}]);
-    let session = read(json!([{ "role": "user", "content": parts }]));
-    let places = ["/0/content/1", "/0/content/3"];
-    assert_eq!(findings(&session), places.map(|place| (codes::UNKNOWN_PART, place)));
 }
 
 #[test]
@@ -181,8 +64,36 @@ fn reports_fields_that_are_not_sent() {
     assert_eq!(findings(&session), [(codes::UNSENT_FIELDS, "/1")]);
     let message = session.diagnostics[0].message.to_string();
     assert_eq!(message, "fields of 2 messages are not sent: `status`, `zzz`");
-    let path = session.value.path();
-    assert!(path[3].to_message(&"n".into()).is_error);
+    assert!(session.value.path()[3].to_message(&"n".into()).is_error);
+    let [first, second] =
+        [json!({ "role": "user", "content": "a" }), json!({ "role": "user", "content": "b", "x": 1 })];
+    let unsent = |place| [(codes::UNSENT_FIELDS, place)];
+    let body = json!({ "messages": [first, second] });
+    check(body, Format::ChatMessages, json!([first, second]), &unsent("/messages/1"));
+    check(format!("{first}\n\n{second}"), Format::ChatMessages, json!([first, second]), &unsent("/2"));
+    check("[]", Format::ChatMessages, json!([]), &[]);
+}
+
+#[test]
+fn reads_messages_of_unknown_role_or_without_an_id() {
+    check(
+        json!([{ "role": 5 }, { "role": null, "content": "b" }, { "role": "user", "content": "c", "id": "" }]),
+        Format::ChatMessages,
+        json!([
+            { "role": "user", "imported": { "role": 5 } },
+            { "role": "user", "content": "b", "imported": { "role": null } },
+            { "role": "user", "content": "c", "imported": { "id": "" } },
+        ]),
+        &[(codes::UNKNOWN_ROLE, "/0/role"), (codes::UNKNOWN_ROLE, "/1/role"), (codes::MESSAGE_ID, "/2/id")],
+    );
+}
+
+#[test]
+fn reports_unknown_content_parts() {
+    let parts = json!([{ "type": "text", "text": "a" }, { "type": "foo" }, { "type": "video_url" }, {}]);
+    let session = read(json!([{ "role": "user", "content": parts }]));
+    let places = ["/0/content/1", "/0/content/3"];
+    assert_eq!(findings(&session), places.map(|place| (codes::UNKNOWN_PART, place)));
 }
 
 #[test]
@@ -204,6 +115,8 @@ fn keeps_fields_of_chat_replies() {
             { "role": "assistant", "content": "a", "refusal": null, "annotations": [], "prefix": true, "audio": { "id": "x" } },
             { "role": "assistant", "content": "b", "encrypted_content": "e" },
             { "role": "system", "content": "c", "clear_at": "next_user_message" },
+            { "role": "assistant", "content": "d", "reasoning_content": "r", "metadata": { "x": 1 } },
+            { "role": "assistant", "content": "e", "reasoning_content": null },
         ]),
         Format::ChatMessages,
         json!([
@@ -212,151 +125,113 @@ fn keeps_fields_of_chat_replies() {
               "providerFields": { "openai": { "prefix": true, "audio": { "id": "x" } } } },
             { "role": "assistant", "content": "b", "providerFields": { "openai": { "encrypted_content": "e" } } },
             { "role": "system", "content": "c", "providerFields": { "anthropic": { "clear_at": "next_user_message" } } },
+            { "role": "assistant", "content": "d", "metadata": { "x": 1, "reasoningContent": "r" } },
+            { "role": "assistant", "content": "e", "reasoning_content": null },
         ]),
         &[],
     );
 }
 
 #[test]
-fn what_is_no_message_takes_no_part_and_is_kept() {
-    let messages = json!([null, { "role": "user", "content": "a" }, "text", 5, [1]]);
-    let session = read(json!({ "messages": messages }));
-    let found = ["/messages/0", "/messages/2", "/messages/3", "/messages/4"];
-    assert_eq!(findings(&session), found.map(|pointer| (types::WRONG_TYPE, pointer)));
-    assert_eq!(session.value.path().len(), 1);
-    assert_all_kept(&messages, &session.value.write());
+fn names_a_conversation_without_an_id_after_its_file() {
+    for (name, input, expected) in [
+        ("chats/owls at night.json", "[]", Some("owls at night")),
+        ("C:\\chats\\owls", "[]", Some("owls")),
+        ("", "[]", Some("conversation")),
+        ("x.json", "{\"messages\": [], \"id\": \"mine\"}", Some("mine")),
+        ("x.json", "{\"messages\": [], \"id\": 5}", None),
+    ] {
+        let session = read_conversation(input.as_bytes(), name, &Limits::default()).unwrap();
+        assert_eq!(session.value.header.id.as_deref(), expected);
+    }
 }
 
 #[test]
-fn ids_are_unique_and_links_our_own() {
-    let session = read(json!([
-        { "role": "user", "content": "a", "id": "x", "parentId": "p", "childrenIds": ["q"], "lastSelectedChildId": "q" },
-        { "role": "user", "content": "b", "id": "x" },
-        { "role": "user", "content": "c", "id": 7 },
-        { "role": "user", "content": "d", "id": "" },
-        { "role": "user", "content": "e", "imported": 1, "parentId": null },
-    ]));
-    let path = session.value.path();
-    let ids: std::collections::BTreeSet<_> = path.iter().filter_map(|node| node.id.clone()).collect();
-    assert_eq!(ids.len(), 5);
-    assert_eq!(path[0].id.as_deref(), Some("x"));
-    assert_eq!(
-        findings(&session),
-        [(codes::MESSAGE_ID, "/2/id"), (codes::MESSAGE_ID, "/3/id"), (types::NODE_ID, "/1")]
-    );
-    let imported = |index: usize| path[index].kept.get("imported").cloned().unwrap_or_default();
-    assert_eq!(imported(0), json!({ "parentId": "p", "childrenIds": ["q"], "lastSelectedChildId": "q" }));
-    assert_eq!(imported(2), json!({ "id": 7 }));
-    assert_eq!(imported(4), json!({ "parentId": null, "imported": 1 }));
+fn refuses_other_files_by_name() {
+    let agent = Some("use this file as an agent, not as a conversation");
+    for (input, found, help) in [
+        (json!({ "agents": [{}] }), "an AIO Hub agent export", agent),
+        (json!([{ "type": "chat_history" }, { "role": "user" }]), "a list of preset entries", agent),
+        (json!({ "groups": [], "messages": [] }), "a preset with `messages`", agent),
+        (json!({ "messages": 5 }), "an object with the keys `messages`", None),
+        (json!("hello there"), "a plain text", None),
+    ] {
+        let text = input.to_string();
+        let error = read_conversation(text.as_bytes(), "", &Limits::default()).unwrap_err();
+        assert!(error.to_string().ends_with(&format!(", found {found}")), "{error}");
+        assert_eq!(error.help().map(|help| help.to_string()).as_deref(), help);
+    }
 }
 
 #[test]
-fn stored_messages_keep_all_they_have() {
-    let stored = json!({
-        "id": "conv-1", "title": "Plan", "nodes": 3,
-        "messages": [
-            { "id": "m1", "role": "user", "content": "USER_INPUT\nGo", "createdAt": "2026-01-01T00:00:00Z",
-                "mode": "chat", "runId": "chat-1", "agentId": "a" },
-            { "id": "m2", "role": "assistant", "content": null, "createdAt": "2026-01-01T00:00:01Z", "runId": "chat-1",
-                "tool_calls": [{ "id": "c1", "type": "function", "function": { "name": "ls", "arguments": "{}" } }] },
-            { "id": "m3", "role": "tool", "content": "a b", "tool_call_id": "c1", "toolName": "ls", "duration": 12,
-                "partType": "tool_result", "createdAt": 5 },
-            { "id": "m4", "role": "assistant", "content": "boom", "partType": "error" },
-        ],
-    });
-    let session = read(&stored);
-    assert_eq!(session.format, Format::StoredMessages);
-    assert_eq!(findings(&session), []);
-    assert_eq!(session.value.header.id.as_deref(), Some("conv-1"));
-    let path = session.value.path();
-    assert_eq!(path.len(), 4);
-    assert_eq!(path[0].timestamp.as_deref(), Some("2026-01-01T00:00:00Z"));
-    assert_eq!(path[1].tool_calls[0].arguments.as_deref(), Some("{}"));
-    assert_eq!(path[2].tool_call_id.as_deref(), Some("c1"));
-    assert_eq!(path[2].kept.get("createdAt"), Some(&json!(5)));
-    assert_eq!(path[3].kept.get("partType"), Some(&json!("error")));
-    let written = session.value.write();
-    assert_eq!((&written["title"], &written["imported"]), (&json!("Plan"), &json!({ "nodes": 3 })));
-    assert_all_kept(&stored, &written);
+fn reads_sillytavern_chats_of_one_line_or_as_list() {
+    let message = json!({ "name": "Nyx", "is_user": false, "mes": "Hoo?" });
+    let expected = json!([{ "name": "Nyx", "is_user": false, "content": "Hoo?", "role": "assistant" }]);
+    let check = |input: &Value, expected: Value, place: Option<&str>| {
+        let found: Vec<_> = place.into_iter().map(|place| (types::WRONG_TYPE, place)).collect();
+        check(input, Format::SillyTavernChat, expected, &found);
+    };
+    check(&message, expected.clone(), None);
+    let header = json!({ "user_name": "Kim", "character_name": "Nyx", "id": 5 });
+    check(&json!([header, message]), expected, Some("/0/id"));
+    check(&header, json!([]), Some("/id"));
+    check(&json!({ "mes": false }), json!([{ "mes": false, "role": "assistant" }]), Some("/mes"));
 }
 
 #[test]
-fn wrong_types_in_every_field_are_kept() {
-    let messages = json!([{
-        "role": "user", "content": 5, "name": {}, "attachments": [1, "x"], "status": 3, "isEnabled": "no", "timestamp": 9,
-        "createdAt": [], "toolCalls": {}, "toolCallId": 1, "tool_call_id": [], "tool_calls": {}, "metadata": "m",
-        "reasoning_content": "thought",
-    }]);
-    let session = read(&messages);
-    assert_all_kept(&messages, &session.value.write());
-    let pointers: Vec<_> = findings(&session).into_iter().map(|(_, pointer)| pointer).collect();
-    assert_eq!(
-        pointers,
-        [
-            "content",
-            "name",
-            "attachments/0",
-            "attachments/1",
-            "status",
-            "isEnabled",
-            "timestamp",
-            "toolCalls",
-            "toolCallId",
-            "metadata"
-        ]
-        .map(|key| format!("/0/{key}"))
+fn keeps_broken_lines_of_a_sillytavern_chat() {
+    let header = json!({ "user_name": "Kim", "character_name": "Nyx", "chat_metadata": {} });
+    let line = r#"{"name":"Nyx","mes":"cut of"#;
+    let session =
+        read(format!("{header}\n{}\n{line}\n", json!({ "name": "Kim", "is_user": true, "mes": "Me." })));
+    assert_eq!(findings(&session), [(codes::BAD_LINE, "/2")]);
+    let kept = json!({ "badLines": [{ "line": 3, "text": line }] });
+    assert_eq!(session.value.header.write()["imported"], kept);
+}
+
+#[test]
+fn reports_tool_calls_of_system_messages() {
+    let extra =
+        json!({ "tool_invocations": [{ "id": "1", "name": "look", "parameters": "{}", "result": "x" }] });
+    check(
+        json!([{ "name": "Nyx", "is_system": true, "mes": "Tool calls", "extra": extra }]),
+        Format::SillyTavernChat,
+        json!([{ "name": "Nyx", "is_system": true, "extra": extra, "content": "Tool calls", "role": "assistant",
+            "isEnabled": false }]),
+        &[(codes::CHAT_DATA, "/0")],
     );
 }
 
 #[test]
-fn reasoning_goes_to_the_metadata() {
+fn pairs_calls_without_ids_with_their_results() {
+    let calls = json!([{ "function": { "name": "a" } }, { "name": "b", "arguments": { "k": 1 } }]);
     check(
         json!([
-            { "role": "assistant", "content": "a", "reasoning_content": "r" },
-            { "role": "assistant", "content": "a", "reasoning_content": "r", "metadata": { "x": 1 } },
-            { "role": "assistant", "content": "a", "reasoning_content": null },
+            { "role": "assistant", "tool_calls": calls },
+            { "role": "tool", "name": "b", "content": "one" },
+            { "role": "tool", "content": "two" },
+            { "role": "tool", "content": "three" },
         ]),
         Format::ChatMessages,
         json!([
-            { "role": "assistant", "content": "a", "metadata": { "reasoningContent": "r" } },
-            { "role": "assistant", "content": "a", "metadata": { "x": 1, "reasoningContent": "r" } },
-            { "role": "assistant", "content": "a", "reasoning_content": null },
+            { "role": "assistant", "toolCalls": [
+                { "name": "a", "id": "call-0-0" }, { "name": "b", "arguments": "{\"k\":1}", "id": "call-0-1" }] },
+            { "role": "tool", "name": "b", "content": "one", "toolCallId": "call-0-1" },
+            { "role": "tool", "content": "two", "toolCallId": "call-0-0" },
+            { "role": "tool", "content": "three" },
         ]),
-        &[],
+        &[(codes::CALL_ID, "/0/tool_calls/0"), (codes::CALL_ID, "/0/tool_calls/1")],
     );
 }
 
 #[test]
-fn a_conversation_without_an_id_is_named_after_its_file() {
-    let id = |name: &str, input: &str| {
-        let session = read_conversation(input.as_bytes(), name, &Limits::default()).unwrap();
-        session.value.header.id.as_deref().map(str::to_owned)
-    };
-    assert_eq!(id("chats/owls at night.json", "[]").as_deref(), Some("owls at night"));
-    assert_eq!(id("C:\\chats\\owls", "[]").as_deref(), Some("owls"));
-    assert_eq!(id("", "[]").as_deref(), Some("conversation"));
-    assert_eq!(id("x.json", "{\"messages\": [], \"id\": \"mine\"}").as_deref(), Some("mine"));
-    assert_eq!(id("x.json", "{\"messages\": [], \"id\": 5}"), None);
-}
-
-#[test]
-fn what_is_no_conversation_is_refused_by_name() {
-    let agent = Some("use this file as an agent, not as a conversation");
-    refuse(json!({ "presetMessages": [] }), "an agent", agent);
-    refuse(json!({ "agents": [{}] }), "an AIO Hub agent export", agent);
-    refuse(json!([{ "type": "chat_history" }, { "role": "user" }]), "a list of preset entries", agent);
-    refuse(json!({ "groups": [], "messages": [] }), "a preset with `messages`", agent);
-    let profile = Some("use this file as a user profile, not as an agent");
-    refuse(json!({ "name": "Kim", "content": "tea" }), "a user profile", profile);
-    refuse(json!({ "messages": 5 }), "an object with the keys `messages`", None);
-    refuse("hello there", "a plain text", None);
-}
-
-#[test]
-fn unreadable_documents_are_errors() {
-    let read = |bytes: &[u8]| read_conversation(bytes, "", &Limits::default()).unwrap_err();
-    assert_eq!(read(b" "), ImportError::Empty);
-    assert_eq!(read(b"[\xC0]"), ImportError::NotText { offset: 1 });
-    assert!(matches!(read("[".repeat(200_000).as_bytes()), ImportError::TooDeep { .. }));
-    assert!(matches!(read(b"[{\"role\": \"user\""), ImportError::Json { .. }));
+fn keeps_unreadable_calls_aside() {
+    let bad = json!([null, {}, { "function": { "name": 1 } }, { "name": "a", "arguments": 5 }]);
+    let places = ["/0/tool_calls/0", "/0/tool_calls/1", "/0/tool_calls/2", "/0/tool_calls/3"];
+    check(
+        json!([{ "role": "assistant", "tool_calls": bad }]),
+        Format::ChatMessages,
+        json!([{ "role": "assistant", "toolCalls": [], "imported": { "tool_calls": bad } }]),
+        &places.map(|place| (codes::TOOL_CALL, place)),
+    );
 }

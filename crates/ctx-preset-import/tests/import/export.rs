@@ -1,38 +1,33 @@
-//! What was imported comes back, and what was changed since is written over it.
+//! Exports of imported files are the same, except for later changes.
 
 mod prompts;
 mod settings;
 
 use ctx_preset_import::{
-    Import, Importer, SourceFile, export_agent, export_card, export_card_book, export_card_picture,
-    export_preset,
+    Import, SourceFile, export_agent, export_card, export_card_book, export_card_picture, export_preset,
 };
 use ctx_types::worldbook::Worldbook;
-use ctx_types::{Agent, Persist as _, Reader};
+use ctx_types::{Persist as _, Reader};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn import_one(value: &Value) -> Import {
-    let text = value.to_string();
-    Importer::default().import(&[SourceFile { name: "file.json", bytes: text.as_bytes() }])
-}
+use super::{agent_of, import_one, written_agent};
 
-fn round_card(card: &Value) -> Value {
-    let made = import_one(card);
-    let agent = made.agent.unwrap();
-    // As it is after it was written and read.
-    let agent = Agent::read(agent.write(), &mut Reader::new());
+fn card_of(made: Import) -> Value {
+    let agent = agent_of(made.agent.unwrap().write());
     export_card(&agent, made.worldbooks.first().map(|named| &named.book))
 }
 
-/// Exports an agent as it is after it was read.
+fn round_card(card: &Value) -> Value {
+    card_of(import_one(card))
+}
+
 fn preset_of(agent: Value) -> Value {
-    export_preset(&Agent::read(agent, &mut Reader::new())).0
+    export_preset(&agent_of(agent)).0
 }
 
 fn round_preset(preset: &Value) -> Value {
-    let agent = import_one(preset).agent.unwrap();
-    preset_of(agent.write())
+    preset_of(written_agent(import_one(preset)))
 }
 
 fn text() -> impl Strategy<Value = Value> {
@@ -92,29 +87,45 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn cards_come_back(card in card()) {
+    fn exports_cards_unchanged(card in card()) {
         prop_assert_eq!(round_card(&card), card);
     }
 
     #[test]
-    fn presets_come_back(preset in preset()) {
+    fn exports_presets_unchanged(preset in preset()) {
         prop_assert_eq!(round_preset(&preset), preset);
     }
 }
 
 #[test]
-fn books_of_cards_come_back() {
-    let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "character_book": {
-        "name": "Lore", "scan_depth": 3, "extensions": {}, "entries": [
-            { "id": 4, "keys": ["k"], "content": "c", "enabled": true, "insertion_order": 5, "priority": 2, "extensions": { "position": 4, "x": 1 } },
-            { "keys": [], "content": "", "enabled": false, "insertion_order": 1 },
-        ],
-    } } });
-    assert_eq!(round_card(&card), card);
+fn exports_books_of_cards_unchanged() {
+    let book = json!({ "name": "Lore", "scan_depth": 3, "extensions": {}, "entries": [
+        { "id": 4, "keys": ["k"], "content": "c", "enabled": true, "insertion_order": 5, "priority": 2, "extensions": { "position": 4, "x": 1 } },
+        { "keys": [], "content": "", "enabled": false, "insertion_order": 1 },
+    ] });
+    // An entry of both forms.
+    let entry = json!({
+        "id": 3, "key": ["mine"], "keys": ["moon"], "secondary_keys": ["s"], "content": "It is hollow.", "enabled": false,
+        "constant": true, "insertion_order": 7, "position": "before_char", "extensions": { "position": 4, "depth": 2 },
+    });
+    for book in [book, json!({ "entries": [entry] })] {
+        let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "character_book": book } });
+        assert_eq!(round_card(&card), card);
+    }
+    // A book without entries stays in its card.
+    for book in [json!({ "a": 1, "name": "n" }), json!({ "entries": 5, "name": "n" }), json!({})] {
+        let card = json!({ "spec": "chara_card_v2", "data": { "name": "A", "character_book": book } });
+        let made = import_one(&card);
+        assert!(made.worldbooks.is_empty());
+        for row in made.report.files[0].fields.iter().filter(|row| row.pointer.contains("/character_book/")) {
+            assert_eq!(row.to, Some(format!("/imported/card{}", row.pointer)));
+        }
+        assert_eq!(card_of(made), card);
+    }
 }
 
 #[test]
-fn the_text_of_an_entry_is_the_one_that_it_says() {
+fn exports_current_text_of_an_entry() {
     let entry_of = |entry: Value| {
         let book = Worldbook::read(json!({ "entries": { "0": entry } }), &mut Reader::new());
         export_card_book(&book)["entries"][0].clone()
@@ -135,22 +146,12 @@ fn the_text_of_an_entry_is_the_one_that_it_says() {
 }
 
 #[test]
-fn an_entry_in_both_forms_comes_back() {
-    let entry = json!({
-        "id": 3, "key": ["mine"], "keys": ["moon"], "secondary_keys": ["s"], "content": "It is hollow.", "enabled": false,
-        "constant": true, "insertion_order": 7, "position": "before_char", "extensions": { "position": 4, "depth": 2 },
-    });
-    let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "character_book": { "entries": [entry] } } });
-    assert_eq!(round_card(&card), card);
-}
-
-#[test]
-fn changes_are_written_over_what_was_there() {
+fn writes_changes_over_original_card() {
     let card = json!({ "name": "Ada", "spec": "chara_card_v2", "data": { "name": "Ada", "description": "D", "own": 1 } });
-    let mut agent = import_one(&card).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&card));
     agent["name"] = json!("Eve");
     agent["greetings"] = json!([{ "content": "Hi" }, { "content": "Ho" }]);
-    let exported = export_card(&Agent::read(agent, &mut Reader::new()), None);
+    let exported = export_card(&agent_of(agent), None);
     assert_eq!(
         exported,
         json!({ "name": "Eve", "spec": "chara_card_v2", "data": {
@@ -159,50 +160,15 @@ fn changes_are_written_over_what_was_there() {
     );
 }
 
-#[test]
-fn an_agent_of_our_own_is_a_preset_that_imports_the_same() {
-    let agent = json!({ "presetMessages": [
-        { "id": "main", "role": "system", "content": "M" },
-        { "type": "user_profile", "content": "{{persona}}" },
-        { "id": "deep", "role": "user", "content": "D", "injectionStrategy": { "type": "depth", "depth": 2 } },
-        { "type": "chat_history" },
-        { "id": "off", "role": "system", "content": "O", "isEnabled": false },
-    ], "parameters": { "temperature": 0.5 } });
-    let preset = preset_of(agent);
-    assert_eq!(preset["temperature"], 0.5);
-    let again = import_one(&preset).agent.unwrap();
-    let ids: Vec<_> =
-        again.preset_messages.iter().map(|entry| entry.id.as_deref().unwrap_or_default()).collect();
-    let listed =
-        [
-            &[
-                "worldInfoBefore",
-                "before_main",
-                "main",
-                "author_note",
-                "worldInfoAfter",
-                "personaDescription",
-            ][..],
-            &["deep", "dialogueExamples", "new_chat", "chatHistory", "off"],
-            &["charDescription", "charPersonality", "scenario"],
-        ]
-        .concat();
-    assert_eq!(ids, listed);
-    let off = again.preset_messages.iter().filter(|entry| !entry.is_enabled());
-    assert_eq!(off.count(), 4);
-    assert_eq!(export_preset(&again).0, preset);
-}
-
 /// Exports what an export becomes, as it is after it was written and read.
 fn round_aio(export: &Value) -> Value {
     let made = import_one(export);
-    let agent = Agent::read(made.agent.unwrap().write(), &mut Reader::new());
     let books: Vec<_> = made.worldbooks.iter().map(|named| (&*named.name, &named.book)).collect();
-    export_agent(&agent, &books)
+    export_agent(&agent_of(made.agent.unwrap().write()), &books)
 }
 
 #[test]
-fn what_stands_around_an_agent_of_aio_hub_comes_back() {
+fn exports_surroundings_of_aio_hub_agents_unchanged() {
     let export = |agent: Value, around: &Value| {
         let agents = json!([agent, { "name": "Eve", "presetMessages": [] }, 5]);
         let mut export = json!({ "version": 1, "type": "AIO_Agent_Export", "agents": agents });
@@ -229,7 +195,7 @@ fn what_stands_around_an_agent_of_aio_hub_comes_back() {
 }
 
 #[test]
-fn a_card_is_found_after_a_round_by_aio_hub() {
+fn exports_card_of_an_agent_from_aio_hub() {
     let card = json!({ "spec": "chara_card_v2", "data": { "name": "Ada", "own": 1, "extensions": {} } });
     let agent = import_one(&card).agent.unwrap();
     let mut export = export_agent(&agent, &[]);
@@ -241,27 +207,27 @@ fn a_card_is_found_after_a_round_by_aio_hub() {
 }
 
 #[test]
-fn a_picture_keeps_its_chunks_and_both_documents() {
+fn writes_both_documents_to_a_picture_once() {
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": "Ada" } });
     let once = export_card_picture(&card, None).unwrap();
     let twice = export_card_picture(&card, Some(&once)).unwrap();
     assert_eq!(once, twice);
     let files = [SourceFile { name: "a.png", bytes: &once }];
-    let made = Importer::default().import(&files);
+    let made = super::import_files(&[("a.png", &once)]);
     assert_eq!(made.report.files[0].container.as_deref(), Some("png:chara"));
     assert_eq!(made.assets[0].bytes(&files), once);
     assert_eq!(export_card_picture(&card, Some(b"GIF89a")), None);
 }
 
 #[test]
-fn the_note_of_a_card_stands_where_its_entry_stands() {
+fn exports_note_of_a_card_from_its_entry() {
     let card = |note: Value| json!({ "spec": "chara_card_v2", "data": { "name": "A", "extensions": { "depth_prompt": note } } });
     let check = |note: Value, change: fn(&mut Value, usize), expected: Value| {
-        let mut agent = import_one(&card(note)).agent.unwrap().write();
+        let mut agent = written_agent(import_one(&card(note)));
         let entries = agent["presetMessages"].as_array().unwrap();
         let entry = entries.iter().position(|entry| entry["id"] == "depth_prompt").unwrap();
         change(&mut agent, entry);
-        assert_eq!(export_card(&Agent::read(agent, &mut Reader::new()), None), card(expected));
+        assert_eq!(export_card(&agent_of(agent), None), card(expected));
     };
     let moved = |agent: &mut Value, entry: usize| {
         agent["presetMessages"][entry]["injectionStrategy"]["depth"] = json!(9);
@@ -280,19 +246,4 @@ fn the_note_of_a_card_stands_where_its_entry_stands() {
         agent["presetMessages"].as_array_mut().unwrap().insert(0, entry);
     };
     check(note("p"), another, note("p"));
-}
-
-#[test]
-fn a_book_without_entries_stays_in_its_card() {
-    for book in [json!({ "a": 1, "name": "n" }), json!({ "entries": 5, "name": "n" }), json!({})] {
-        let card = json!({ "spec": "chara_card_v2", "data": { "name": "A", "character_book": book } });
-        let made = import_one(&card);
-        assert!(made.worldbooks.is_empty());
-        let rows = made.report.files[0].fields.iter();
-        let rows = rows.filter(|row| row.pointer.starts_with("/data/character_book/"));
-        assert!(
-            rows.clone().all(|row| row.to.as_deref() == Some(&*format!("/imported/card{}", row.pointer)))
-        );
-        assert_eq!(export_card(&made.agent.unwrap(), None), card);
-    }
 }

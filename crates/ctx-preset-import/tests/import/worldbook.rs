@@ -1,10 +1,10 @@
 //! Worldbooks in every form that people have them in.
 
-use std::path::Path;
-
-use ctx_preset_import::{Format, Limits, detect, read_worldbook};
+use ctx_preset_import::{Format, Limits, read_worldbook};
 use ctx_types::Persist as _;
 use serde_json::{Value, json};
+
+use super::strip_kept;
 
 /// Checks in which form a file is read, what of the unified form is written, and what is found, with its place.
 #[track_caller]
@@ -12,22 +12,10 @@ fn check(file: Value, format: Format, expected: Value, findings: &[&str]) {
     let read = read_worldbook(file.to_string().as_bytes(), "", &Limits::default()).unwrap();
     assert_eq!(read.format, format);
     let mut written = read.value.write();
-    strip(&mut written);
+    strip_kept(&mut written);
     assert_eq!(written, expected);
     let found: Vec<String> = read.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(found, findings);
-}
-
-/// Takes out what is kept of the file beside the unified form.
-fn strip(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.remove("imported");
-            map.values_mut().for_each(strip);
-        }
-        Value::Array(items) => items.iter_mut().for_each(strip),
-        _ => {}
-    }
 }
 
 #[test]
@@ -136,20 +124,6 @@ fn lorebooks_of_other_applications_are_read() {
 }
 
 #[test]
-fn reads_regexes_and_linked_entries_of_risuai() {
-    let entry =
-        |keys: &str, mode: &str| json!({ "key": keys, "content": "x", "mode": mode, "useRegex": true });
-    check(
-        json!({ "type": "risu", "data": [entry("/a{1,2}b/i, /c/", "normal"), entry("/d/", "child")] }),
-        Format::OtherLorebook,
-        json!({ "dialect": "risuai", "entries": [
-            { "key": ["/a{1,2}b/i", "/c/"], "content": "x" }, { "key": ["/d/"], "content": "x", "disable": true },
-        ] }),
-        &["info[CTX0643]: 1 linked entry of RisuAI is disabled"],
-    );
-}
-
-#[test]
 fn keys_of_risuai_are_regexes_only_with_their_switch() {
     let entry = |keys: &str, switch: Option<bool>| json!({ "key": keys, "content": "x", "useRegex": switch });
     check(
@@ -219,34 +193,5 @@ fn what_is_no_book_is_refused() {
     for file in ["{}", "[]", "[1]", "{\"presetMessages\": []}", "{\"entries\": 5}", "text"] {
         let refused = read_worldbook(file.as_bytes(), "", &Limits::default()).unwrap_err();
         assert!(refused.to_string().contains("a worldbook (an object with `entries`)"), "{refused}");
-    }
-}
-
-#[test]
-fn books_are_told_by_their_keys() {
-    let told = |file: &str| detect(file.as_bytes(), "", &Limits::default()).ok();
-    assert_eq!(told("{\"entries\": {\"0\": {\"key\": [], \"content\": \"\"}}}"), Some(Format::Worldbook));
-    assert_eq!(told("{\"name\": \"x\", \"entries\": []}"), Some(Format::Worldbook));
-    assert_eq!(told("{\"entries\": [{\"keys\": [], \"content\": \"\"}]}"), Some(Format::CardBook));
-    assert_eq!(told("{\"spec\": \"lorebook_v3\", \"data\": {}}"), Some(Format::CardBook));
-    assert_eq!(told("{\"lorebookVersion\": 5, \"entries\": []}"), Some(Format::OtherLorebook));
-    assert_eq!(told("{\"entries\": [1]}"), None);
-}
-
-/// Public books, where they are at hand.
-#[test]
-fn published_books_are_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/import/lorebook");
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        eprintln!("skipped: there is no {}", folder.display());
-        return;
-    };
-    for file in files {
-        let path = file.unwrap().path();
-        let bytes = std::fs::read(&path).unwrap();
-        let read = read_worldbook(&bytes, "", &Limits::default()).unwrap();
-        assert!(!read.value.entries.is_empty(), "{}", path.display());
-        let faults: Vec<_> = read.diagnostics.iter().map(ToString::to_string).collect();
-        assert!(faults.is_empty(), "{}: {faults:?}", path.display());
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::kept::IMPORTED;
 
 /// The keys by which a session links its nodes.
-pub(super) const LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
+const LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
 /// Writes a node as a message; what reading another form displaced takes its place again.
 pub(super) fn write(node: &Node) -> Value {
@@ -63,44 +63,39 @@ fn call(stored: &Value) -> Value {
     Value::Object(call)
 }
 
-/// Moves reasoning out of the metadata to where providers have it.
+/// Moves reasoning out of the metadata to where providers have it. `reasoning_details` are moved if they are the only
+/// state.
 fn reasoning(message: &mut Map<String, Value>) {
-    details(message);
-    if message.contains_key("reasoning_content") {
-        return;
+    const DETAILS: &str = "reasoning_details";
+    let metadata = |key: &str| message.get("metadata").and_then(|metadata| metadata.get(key));
+    let artifacts = metadata("reasoningArtifacts").and_then(Value::as_array).map(Vec::as_slice);
+    let details = match artifacts {
+        Some([artifact]) if artifact.get("type").and_then(Value::as_str) == Some(DETAILS) => {
+            artifact.get("details").cloned()
+        }
+        _ => None,
+    };
+    let has_text = metadata("reasoningContent").is_some_and(Value::is_string);
+    if let Some(details) = details.filter(|_| !message.contains_key(DETAILS)) {
+        take_metadata(message, "reasoningArtifacts");
+        message.insert(DETAILS.to_owned(), details);
     }
-    let Some(Value::Object(metadata)) = message.get_mut("metadata") else { return };
-    if !metadata.get("reasoningContent").is_some_and(Value::is_string) {
-        return;
+    if has_text
+        && !message.contains_key("reasoning_content")
+        && let Some(text) = take_metadata(message, "reasoningContent")
+    {
+        message.insert("reasoning_content".to_owned(), text);
     }
-    let text = metadata.shift_remove("reasoningContent").unwrap_or_default();
-    let is_empty = metadata.is_empty();
-    if is_empty {
-        message.shift_remove("metadata");
-    }
-    message.insert("reasoning_content".to_owned(), text);
 }
 
-/// Moves `reasoning_details` out of the metadata, if there is no other state.
-fn details(message: &mut Map<String, Value>) {
-    const DETAILS: &str = "reasoning_details";
-    let Some(Value::Object(metadata)) = message.get("metadata") else { return };
-    let Some([artifact]) = metadata.get("reasoningArtifacts").and_then(Value::as_array).map(Vec::as_slice)
-    else {
-        return;
-    };
-    let is_details = artifact.get("type").and_then(Value::as_str) == Some(DETAILS);
-    let Some(details) = artifact.get("details").filter(|_| is_details).cloned() else { return };
-    if message.contains_key(DETAILS) {
-        return;
+/// Takes a field out of the metadata, and removes these when they are empty.
+fn take_metadata(message: &mut Map<String, Value>, key: &str) -> Option<Value> {
+    let metadata = message.get_mut("metadata")?.as_object_mut()?;
+    let value = metadata.shift_remove(key);
+    if metadata.is_empty() {
+        message.shift_remove("metadata");
     }
-    if let Some(Value::Object(metadata)) = message.get_mut("metadata") {
-        metadata.shift_remove("reasoningArtifacts");
-        if metadata.is_empty() {
-            message.shift_remove("metadata");
-        }
-    }
-    message.insert(DETAILS.to_owned(), details);
+    value
 }
 
 /// Puts back what reading displaced; calls that could not be read follow those that could.

@@ -1,16 +1,16 @@
 //! Entries of agents as prompts of presets.
 
-use ctx_preset_import::{Importer, SourceFile, export_preset};
-use ctx_types::{Agent, Persist as _, Reader};
+use ctx_preset_import::export_preset;
 use serde_json::{Value, json};
 
-use super::{import_one, preset_of, round_preset};
+use super::{preset_of, round_preset};
+use crate::{agent_of, import_all, import_one, written_agent};
 
 /// Checks the order of an exported preset, as `identifier` or `-identifier` of one that is off, and what is lost: the
 /// pointers. Importing the preset and exporting that changes nothing.
 #[track_caller]
 fn check_preset(agent: &Value, order: &[&str], lost: &[&str]) -> Value {
-    let agent = Agent::read(agent.clone(), &mut Reader::new());
+    let agent = agent_of(agent.clone());
     let (preset, told) = export_preset(&agent);
     let steps = preset["prompt_order"][0]["order"].as_array().unwrap();
     let step = |step: &Value| {
@@ -51,7 +51,7 @@ fn entries_stand_in_a_preset_where_they_stand_in_the_agent() {
         { "id": "odd", "type": "weather", "content": "W" },
         { "id": "scenario", "content": "S" },
         { "id": "a", "content": "second" },
-    ], "presetGroups": [{ "id": "g", "enabled": false }] });
+    ], "presetGroups": [{ "id": "g", "enabled": false }], "parameters": { "temperature": 0.5 } });
     let order = [
         &["worldInfoBefore", "a", "worldInfoAfter", "-personaDescription", "entry_1", "above", "later"][..],
         &["dialogueExamples", "chatHistory", "last", "first", "third", "deep", "-off", "for", "odd"],
@@ -60,6 +60,7 @@ fn entries_stand_in_a_preset_where_they_stand_in_the_agent() {
     .concat();
     let lost = ["/presetMessages/5", "/presetMessages/6", "/presetMessages/9", "/presetMessages/11"];
     let preset = check_preset(&agent, &order, &lost);
+    assert_eq!(preset["temperature"], 0.5);
     assert_eq!(prompt(&preset, "entry_1")["content"], "About {{user}}: {{persona}}");
     for (identifier, depth, order) in [("last", 1, 100), ("first", 10_000, 100), ("deep", 3, 7)] {
         let prompt = prompt(&preset, identifier);
@@ -103,7 +104,7 @@ fn what_is_lost_is_told_up_to_a_number() {
     let check = |count: usize, expected: usize| {
         let entry = json!({ "content": "x", "modelMatch": { "enabled": true, "patterns": ["x"] } });
         let agent = json!({ "presetMessages": vec![entry; count] });
-        let told = export_preset(&Agent::read(agent, &mut Reader::new())).1;
+        let told = export_preset(&agent_of(agent)).1;
         assert_eq!(told.len(), expected);
         told.last().unwrap().message.clone()
     };
@@ -150,9 +151,7 @@ fn a_persona_at_a_depth_stays_where_it_says() {
         "a.png": { "description": "D", "position": 4, "depth": 3, "role": 1 },
     } });
     let preset = json!({ "prompts": [{ "identifier": "main", "content": "M" }] });
-    let files = [("personas.json", personas.to_string()), ("preset.json", preset.to_string())];
-    let files = files.each_ref().map(|(name, text)| SourceFile { name, bytes: text.as_bytes() });
-    let agent = Importer::default().import(&files).agent.unwrap().write();
+    let agent = written_agent(import_all(&[("personas.json", personas), ("preset.json", preset)]));
     let list = agent["presetMessages"].as_array().unwrap();
     let at = list.iter().position(|entry| entry["id"] == "persona_at_depth").unwrap();
     let check = |change: fn(&mut Value), is_lost: bool| {
@@ -160,7 +159,7 @@ fn a_persona_at_a_depth_stays_where_it_says() {
         change(&mut agent["presetMessages"][at]);
         // The list is changed in any case.
         agent["presetMessages"][0]["isEnabled"] = json!(false);
-        let (preset, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+        let (preset, told) = export_preset(&agent_of(agent));
         let prompts = preset["prompts"].as_array().unwrap().iter();
         assert!(prompts.filter(|prompt| prompt["identifier"] == "persona_at_depth").count() == 0);
         let pointers = told.iter().filter_map(|found| found.location.pointer.clone());
@@ -182,11 +181,11 @@ fn what_stands_above_the_conversation_is_a_field_where_a_preset_says_it_so() {
         ] }],
     });
     let check = |change: fn(&mut Vec<Value>, usize), field: &str, prompt: Option<&str>| {
-        let mut agent = import_one(&preset).agent.unwrap().write();
+        let mut agent = written_agent(import_one(&preset));
         let list = agent["presetMessages"].as_array_mut().unwrap();
         let at = list.iter().position(|entry| entry["id"] == "new_chat").unwrap();
         change(list, at);
-        let (exported, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+        let (exported, told) = export_preset(&agent_of(agent));
         let prompts = exported["prompts"].as_array().unwrap().iter();
         let mut own = prompts.filter(|prompt| prompt["identifier"] == "new_chat");
         let own = own.next().map(|prompt| prompt["content"].as_str().unwrap());
@@ -214,7 +213,7 @@ fn what_stands_above_the_conversation_is_a_field_where_a_preset_says_it_so() {
     // Without a field there is a text all the same.
     let mut unsaid = preset.clone();
     unsaid.as_object_mut().unwrap().shift_remove("new_chat_prompt");
-    let mut agent = import_one(&unsaid).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&unsaid));
     agent["presetMessages"].as_array_mut().unwrap().retain(|entry| entry["id"] != "new_chat");
     assert_eq!(preset_of(agent)["new_chat_prompt"], "");
 }
@@ -229,7 +228,7 @@ fn a_prompt_of_a_preset_may_have_the_id_of_a_note() {
     });
     assert_eq!(round_preset(&preset), preset);
     for number in 0..prompts.len() {
-        let mut agent = import_one(&preset).agent.unwrap().write();
+        let mut agent = written_agent(import_one(&preset));
         let list = agent["presetMessages"].as_array_mut().unwrap();
         let entry = list.iter_mut().find(|entry| entry["id"] == prompts[number] && entry["role"] == "user");
         entry.unwrap()["content"] = json!("changed");
@@ -298,7 +297,7 @@ fn a_changed_template_of_a_preset_becomes_a_prompt() {
     let format = |agent: &mut Value| {
         agent["presetMessages"][6]["content"] = json!("{{#if personality}}P: {{personality}}{{/if}}");
     };
-    let mut agent = import_one(&preset).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&preset));
     assert_eq!(agent["presetMessages"][6]["id"], "charPersonality");
     format(&mut agent);
     let exported = preset_of(agent.clone());
@@ -353,8 +352,8 @@ fn entries_that_stand_for_a_prompt_again_are_not_prompts() {
     let order = ["main", "x", "personaDescription", "charDescription", "chatHistory", "x"];
     let order: Vec<Value> = order.iter().map(step).collect();
     let preset = json!({ "prompts": prompts, "prompt_order": [{ "character_id": 100_001, "order": order }] });
-    let mut agent = import_one(&preset).agent.unwrap().write();
-    assert_eq!(export_preset(&Agent::read(agent.clone(), &mut Reader::new())), (preset, Vec::new()));
+    let mut agent = written_agent(import_one(&preset));
+    assert_eq!(export_preset(&agent_of(agent.clone())), (preset, Vec::new()));
     let entries = agent["presetMessages"].as_array_mut().unwrap();
     let persona = entries.iter_mut().find(|entry| entry["id"] == "personaDescription").unwrap();
     persona["content"] = json!("{{#if persona}}{{persona}}{{else}}New.{{/if}}");

@@ -1,10 +1,10 @@
 //! Settings, formatters and scripts of agents in presets.
 
 use ctx_preset_import::export_preset;
-use ctx_types::{Agent, Persist as _, Reader};
 use serde_json::{Value, json};
 
-use super::{import_one, preset_of, round_preset};
+use super::{preset_of, round_preset};
+use crate::{agent_of, import_one, written_agent};
 
 /// Returns what a preset leaves to the prompt: the context without the answer.
 fn room(preset: &Value) -> Option<i64> {
@@ -17,7 +17,7 @@ fn check_room(parameters: &Value, expected: Option<i64>) {
     let preset = preset_of(agent);
     assert_eq!(room(&preset), expected, "{preset}");
     assert_eq!(room(&round_preset(&preset)), expected);
-    let again = import_one(&preset).agent.unwrap().write();
+    let again = written_agent(import_one(&preset));
     let limit = &again["parameters"]["contextManagement"];
     let answer = again["parameters"]["maxTokens"].as_i64().unwrap_or(0);
     assert_eq!(limit["maxContextTokens"].as_i64().map(|tokens| tokens - answer), expected);
@@ -25,7 +25,7 @@ fn check_room(parameters: &Value, expected: Option<i64>) {
 }
 
 #[test]
-fn a_preset_leaves_as_much_to_the_prompt_as_the_agent() {
+fn keeps_tokens_left_for_the_prompt() {
     let limit = |tokens: i64| json!({ "enabled": true, "maxContextTokens": tokens });
     check_room(&json!({ "maxTokens": 300, "contextManagement": limit(4000) }), Some(4000));
     check_room(&json!({ "contextManagement": limit(4000) }), Some(4000));
@@ -39,13 +39,13 @@ fn a_preset_leaves_as_much_to_the_prompt_as_the_agent() {
     );
     let preset = json!({ "openai_max_context": 4096, "openai_max_tokens": 300, "prompts": [] });
     assert_eq!(round_preset(&preset), preset);
-    let mut agent = import_one(&preset).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&preset));
     agent["parameters"]["contextManagement"]["includesAnswer"] = json!(false);
     assert_eq!(room(&preset_of(agent)), Some(4096));
 }
 
 #[test]
-fn a_preset_of_many_prompts_is_exported() {
+fn exports_changes_of_many_prompts() {
     let count = 20_000;
     let named = |number: i32| format!("p{number}");
     let entries: Vec<Value> =
@@ -59,19 +59,20 @@ fn a_preset_of_many_prompts_is_exported() {
     assert_eq!(preset["prompts"][19_999]["content"], "x");
 }
 
-/// Changes the agent of a preset, and checks which fields of the preset are other ones then; nothing is lost.
+type Change = fn(&mut Value);
+
+/// Changes the agent of a preset, and checks the changed fields of the exported preset.
 #[track_caller]
-fn check_change(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value)]) {
+fn check_change(preset: &Value, change: Change, expected: &[(&str, Value)]) {
     check_loss(preset, change, expected, &[]);
 }
 
-/// Changes the agent of a preset, and checks which fields of the preset are other ones then, and what is lost: the
-/// pointers.
+/// As [`check_change`], with the pointers of diagnostics about lost settings.
 #[track_caller]
-fn check_loss(preset: &Value, change: fn(&mut Value), expected: &[(&str, Value)], lost: &[&str]) {
-    let mut agent = import_one(preset).agent.unwrap().write();
+fn check_loss(preset: &Value, change: Change, expected: &[(&str, Value)], lost: &[&str]) {
+    let mut agent = written_agent(import_one(preset));
     change(&mut agent);
-    let (exported, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+    let (exported, told) = export_preset(&agent_of(agent));
     let mut wanted = preset.clone();
     for (pointer, value) in expected {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -92,8 +93,12 @@ fn processor<'v>(agent: &'v mut Value, id: &str) -> &'v mut Value {
     list.iter_mut().find(|processor| processor["id"] == id).unwrap()
 }
 
+fn continue_with(agent: &mut Value, way: &str) {
+    processor(agent, "session-loader")["config"]["continuation"] = json!(way);
+}
+
 #[test]
-fn changed_settings_of_a_preset_are_written() {
+fn exports_changed_settings() {
     let preset = json!({
         "prompts": [], "squash_system_messages": true, "continue_prefill": false, "stream_openai": true,
         "chat_completion_source": "claude", "claude_model": "old", "claude_use_sysprompt": true,
@@ -103,49 +108,59 @@ fn changed_settings_of_a_preset_are_written() {
         ] },
     });
     check_change(&preset, |_| {}, &[]);
-    let squash = |agent: &mut Value| processor(agent, "squash-system")["enabled"] = json!(false);
-    check_change(&preset, squash, &[("/squash_system_messages", json!(false))]);
-    let prefill =
-        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("prefix");
-    check_change(&preset, prefill, &[("/continue_prefill", json!(true))]);
-    let last =
-        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("last");
-    check_change(&preset, last, &[("/continue_prefill", json!(true))]);
-    let stream = |agent: &mut Value| agent["parameters"]["stream"] = json!(false);
-    check_change(&preset, stream, &[("/stream_openai", json!(false))]);
-    let impersonate = |agent: &mut Value| {
-        processor(agent, "generation-prompt")["config"]["impersonatePrefill"] = json!("J");
-    };
-    check_change(&preset, impersonate, &[("/assistant_impersonation", json!("J"))]);
-    let model = |agent: &mut Value| agent["modelId"] = json!("new");
-    check_change(&preset, model, &[("/claude_model", json!("new"))]);
-    let source = |agent: &mut Value| agent["parameters"]["sources"]["claude"]["use_sysprompt"] = json!(false);
-    check_change(&preset, source, &[("/claude_use_sysprompt", json!(false))]);
+    let squash: Change = |agent| processor(agent, "squash-system")["enabled"] = json!(false);
+    for (change, field, value) in [
+        (squash, "/squash_system_messages", json!(false)),
+        (|agent| continue_with(agent, "prefix"), "/continue_prefill", json!(true)),
+        (|agent| continue_with(agent, "last"), "/continue_prefill", json!(true)),
+        (|agent| agent["parameters"]["stream"] = json!(false), "/stream_openai", json!(false)),
+        (
+            |agent| processor(agent, "generation-prompt")["config"]["impersonatePrefill"] = json!("J"),
+            "/assistant_impersonation",
+            json!("J"),
+        ),
+        (|agent| agent["modelId"] = json!("new"), "/claude_model", json!("new")),
+        (
+            |agent| agent["parameters"]["sources"]["claude"]["use_sysprompt"] = json!(false),
+            "/claude_use_sysprompt",
+            json!(false),
+        ),
+    ] {
+        check_change(&preset, change, &[(field, value)]);
+    }
     let preset = json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5, "temp_openai": 1, "temperature": 2 });
-    let mut agent = import_one(&preset).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&preset));
     agent["parameters"].as_object_mut().unwrap().shift_remove("temperature");
     let exported = preset_of(agent);
     assert_eq!(exported, json!({ "prompts": [], "prompt_order": [], "openai_max_tokens": 5 }));
 }
 
 #[test]
-fn an_answer_that_is_continued_in_its_place_is_no_prefill() {
+fn exports_continuation_in_place_without_prefill() {
     let preset = json!({ "prompts": [], "prompt_order": [], "continue_prefill": true });
     check_change(&preset, |_| {}, &[]);
-    let in_place =
-        |agent: &mut Value| processor(agent, "session-loader")["config"]["continuation"] = json!("in_place");
-    check_change(&preset, in_place, &[("/continue_prefill", json!(false))]);
-    let own = |way: &str| {
-        let loader = json!({ "id": "primary:session-loader", "config": { "continuation": way } });
-        preset_of(json!({ "presetMessages": [], "parameters": { "processors": [loader] } }))
-    };
+    check_change(&preset, |agent| continue_with(agent, "in_place"), &[("/continue_prefill", json!(false))]);
     for (way, is_prefilled) in [("last", json!(true)), ("prefix", json!(true)), ("in_place", Value::Null)] {
-        assert_eq!(own(way)["continue_prefill"], is_prefilled, "{way}");
+        let loader = json!({ "id": "primary:session-loader", "config": { "continuation": way } });
+        let own = preset_of(json!({ "presetMessages": [], "parameters": { "processors": [loader] } }));
+        assert_eq!(own["continue_prefill"], is_prefilled, "{way}");
     }
 }
 
+fn disable(agent: &mut Value, id: &str) {
+    processor(agent, id)["enabled"] = json!(false);
+}
+
+fn convert_messages_of(agent: &mut Value, scope: &str) {
+    processor(agent, "convert-system-to-user")["config"]["scope"] = json!(scope);
+}
+
+fn remove_processor(agent: &mut Value, id: &str) {
+    agent["parameters"]["processors"].as_array_mut().unwrap().retain(|setting| setting["id"] != id);
+}
+
 #[test]
-fn formatters_become_the_post_processing_that_has_them() {
+fn exports_formatters_as_post_processing() {
     let preset =
         |kind: &str| json!({ "prompts": [], "prompt_order": [], "custom_prompt_post_processing": kind });
     let kind = |kind: &str| [("/custom_prompt_post_processing", json!(kind))];
@@ -153,63 +168,51 @@ fn formatters_become_the_post_processing_that_has_them() {
         ["", "merge", "merge_tools", "claude", "semi", "semi_tools", "strict", "strict_tools", "single", "x"];
     for kind in kinds {
         check_change(&preset(kind), |_| {}, &[]);
-        let anew = |agent: &mut Value| {
-            let list = agent["parameters"]["processors"].as_array_mut().unwrap();
-            list.retain(|setting| setting["id"] != "worldbook-processor");
-        };
-        check_change(&preset(kind), anew, &[]);
+        check_change(&preset(kind), |agent| remove_processor(agent, "worldbook-processor"), &[]);
     }
-    let unalternating =
-        |agent: &mut Value| processor(agent, "ensure-alternating-roles")["enabled"] = json!(false);
-    check_change(&preset("strict"), unalternating, &kind("semi"));
-    check_change(&preset("strict_tools"), unalternating, &kind("semi_tools"));
-    let unconverted =
-        |agent: &mut Value| processor(agent, "convert-system-to-user")["enabled"] = json!(false);
-    check_change(&preset("semi"), unconverted, &kind("merge"));
-    let of_everyone = |agent: &mut Value| {
-        processor(agent, "convert-system-to-user")["config"]["scope"] = json!("everyone");
-    };
-    check_change(&preset("semi"), of_everyone, &kind("single"));
-    let unjoined = |agent: &mut Value| processor(agent, "merge-consecutive-roles")["enabled"] = json!(false);
-    check_change(&preset("claude"), unjoined, &kind(""));
-    // The later of two counts, and what is not set is as it is built in.
-    let again = |agent: &mut Value| {
+    let unalternating: Change = |agent| disable(agent, "ensure-alternating-roles");
+    let unconverted: Change = |agent| disable(agent, "convert-system-to-user");
+    let unset: Change = |agent| remove_processor(agent, "merge-consecutive-roles");
+    // The later of two settings has priority.
+    let again: Change = |agent| {
         let setting = json!({ "id": "post:convert-system-to-user", "enabled": false });
         agent["parameters"]["processors"].as_array_mut().unwrap().push(setting);
     };
-    check_change(&preset("semi_tools"), again, &kind("merge_tools"));
-    let unsaid = |agent: &mut Value| {
-        let list = agent["parameters"]["processors"].as_array_mut().unwrap();
-        list.retain(|setting| setting["id"] != "merge-consecutive-roles");
-    };
-    check_change(&preset(""), unsaid, &kind("merge"));
-    check_change(&preset("claude"), unsaid, &[]);
-    // What no kind has stays, and is told.
+    for (before, change, after) in [
+        ("strict", unalternating, "semi"),
+        ("strict_tools", unalternating, "semi_tools"),
+        ("semi", unconverted, "merge"),
+        ("semi", |agent| convert_messages_of(agent, "everyone"), "single"),
+        ("claude", |agent| disable(agent, "merge-consecutive-roles"), ""),
+        ("semi_tools", again, "merge_tools"),
+        ("", unset, "merge"),
+    ] {
+        check_change(&preset(before), change, &kind(after));
+    }
+    check_change(&preset("claude"), unset, &[]);
+    // Without a matching kind, the field stays, and the loss is reported.
     let place = |number: usize| format!("/parameters/processors/{number}");
     check_loss(&preset("strict"), unconverted, &[], &[&place(13)]);
-    let of_all =
-        |agent: &mut Value| processor(agent, "convert-system-to-user")["config"]["scope"] = json!("all");
-    check_loss(&preset("semi"), of_all, &[], &[&place(12)]);
-    // Names stand where they stood.
+    check_loss(&preset("semi"), |agent| convert_messages_of(agent, "all"), &[], &[&place(12)]);
+    // Names keep their place.
     let [merge] = kind("merge");
     check_change(&preset("single"), again, &[merge, ("/names_behavior", json!(2))]);
     let mut named = preset("strict");
     named["names_behavior"] = json!(1);
-    let mut expected = vec![("/names_behavior", json!(2))];
-    let free = |agent: &mut Value| {
-        processor(agent, "convert-system-to-user")["enabled"] = json!(false);
-        processor(agent, "ensure-alternating-roles")["enabled"] = json!(false);
-        processor(agent, "merge-consecutive-roles")["enabled"] = json!(false);
+    let free: Change = |agent| {
+        for id in ["convert-system-to-user", "ensure-alternating-roles", "merge-consecutive-roles"] {
+            disable(agent, id);
+        }
     };
-    expected.extend(kind(""));
-    check_change(&named, free, &expected);
+    let [none] = kind("");
+    check_change(&named, free, &[("/names_behavior", json!(2)), none]);
 }
 
 #[test]
-fn formatters_of_our_own_become_a_post_processing() {
+fn exports_own_formatters_as_post_processing() {
     let check = |processors: Value, expected: Value, lost: usize| {
         let agent = json!({ "presetMessages": [], "parameters": { "processors": processors } });
-        let (preset, told) = export_preset(&Agent::read(agent, &mut Reader::new()));
+        let (preset, told) = export_preset(&agent_of(agent));
         assert_eq!((&preset["custom_prompt_post_processing"], told.len()), (&expected, lost));
     };
     let convert = |scope: &str| json!({ "id": "convert-system-to-user", "enabled": true, "config": { "scope": scope } });
@@ -222,10 +225,10 @@ fn formatters_of_our_own_become_a_post_processing() {
 }
 
 #[test]
-fn changed_scripts_of_a_preset_are_written() {
+fn exports_changed_scripts() {
     let script = |text: &str| json!({ "scriptName": "s", "findRegex": "q", "replaceString": text, "placement": [2], "promptOnly": true, "x": 1 });
     let preset = json!({ "prompts": [], "prompt_order": [], "extensions": { "own": 1, "regex_scripts": [script("w")] } });
-    let mut agent = import_one(&preset).agent.unwrap().write();
+    let mut agent = written_agent(import_one(&preset));
     agent["regexConfig"]["presets"][0]["rules"][0]["replacement"] = json!("new");
     let exported = preset_of(agent);
     let scripts = &exported["extensions"]["regex_scripts"];

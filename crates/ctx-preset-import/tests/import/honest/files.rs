@@ -1,36 +1,39 @@
-//! Files as people have them, with wrong and missing values among the right ones.
+//! Cards, presets, scripts, books and agents, with wrong and missing values among the right ones.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
 /// Any value at all.
-pub(crate) fn wrong() -> impl Strategy<Value = Value> + Clone {
-    select(vec![
-        json!(null),
-        json!(true),
-        json!(-3),
-        json!(7),
-        json!(2.5),
-        json!(""),
-        json!(" "),
-        json!("x"),
-        json!("12"),
-        json!([]),
-        json!({}),
-        json!([1, "a"]),
-        json!({ "a": { "b": [] }, "c/d~e": 1 }),
-    ])
+pub(crate) fn wrong() -> BoxedStrategy<Value> {
+    one_of(json!([
+        null, true, -3, 7, 2.5, "", " ", "x", "12", [], {}, [1, "a"], { "a": { "b": [] }, "c/d~e": 1 },
+    ]))
 }
 
-/// A field: mostly right, sometimes wrong, sometimes not there.
+/// One of the values of a list.
+pub(crate) fn one_of(values: Value) -> BoxedStrategy<Value> {
+    let Value::Array(values) = values else { panic!("not a list") };
+    select(values).boxed()
+}
+
+pub(crate) fn always(value: Value) -> BoxedStrategy<Value> {
+    Just(value).boxed()
+}
+
+/// A field: mostly right, sometimes wrong, sometimes missing.
 fn field(right: BoxedStrategy<Value>) -> BoxedStrategy<Option<Value>> {
     prop_oneof![8 => right.prop_map(Some), 1 => wrong().prop_map(Some), 2 => Just(None)].boxed()
 }
 
-/// An object of fields, with one that nobody knows.
-pub(crate) fn object(fields: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
-    let (keys, values): (Vec<_>, Vec<_>) = fields.into_iter().map(|(key, value)| (key, field(value))).unzip();
+/// An object of fields, each kind of value with the names of its fields, and of an unknown field.
+pub(crate) fn object<const N: usize>(
+    fields: [(BoxedStrategy<Value>, &'static str); N],
+) -> BoxedStrategy<Value> {
+    let fields = fields
+        .into_iter()
+        .flat_map(|(value, names)| names.split_whitespace().map(move |name| (name, field(value.clone()))));
+    let (keys, values): (Vec<_>, Vec<_>) = fields.unzip();
     let own = prop_oneof![3 => Just(None), 1 => wrong().prop_map(Some)];
     (values, own)
         .prop_map(move |(values, own)| {
@@ -41,26 +44,44 @@ pub(crate) fn object(fields: Vec<(&'static str, BoxedStrategy<Value>)>) -> Boxed
         .boxed()
 }
 
+/// An object that has a field in any case.
+pub(crate) fn with(
+    object: BoxedStrategy<Value>,
+    key: &'static str,
+    value: BoxedStrategy<Value>,
+) -> BoxedStrategy<Value> {
+    (object, value)
+        .prop_map(move |(mut object, value)| {
+            object[key] = value;
+            object
+        })
+        .boxed()
+}
+
+/// A value, or rarely a wrong one.
+fn mostly(value: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    prop_oneof![9 => value, 1 => wrong()].boxed()
+}
+
 pub(crate) fn text() -> BoxedStrategy<Value> {
-    prop_oneof![
-        4 => "[a-z {}<>]{0,10}".prop_map(Value::from),
-        1 => select(vec![json!(""), json!("{{original}} and"), json!("Creator's notes go here."), json!("/a/g"), json!("@@depth 2\nx")]),
-    ]
-    .boxed()
+    let special = json!(["", "{{original}} and", "Creator's notes go here.", "/a/g", "@@depth 2\nx"]);
+    prop_oneof![4 => "[a-z {}<>]{0,10}".prop_map(Value::from), 1 => one_of(special)].boxed()
 }
 
 pub(crate) fn flag() -> BoxedStrategy<Value> {
     any::<bool>().prop_map(Value::from).boxed()
 }
 
+fn integer(least: i64, end: i64) -> BoxedStrategy<Value> {
+    (least..end).prop_map(Value::from).boxed()
+}
+
 pub(crate) fn number() -> BoxedStrategy<Value> {
-    prop_oneof![4 => (-2i64..6).prop_map(Value::from), 1 => select(vec![json!("3"), json!(1.5), json!(100)])]
-        .boxed()
+    prop_oneof![4 => integer(-2, 6), 1 => one_of(json!(["3", 1.5, 100]))].boxed()
 }
 
 pub(crate) fn list(item: BoxedStrategy<Value>, most: usize) -> BoxedStrategy<Value> {
-    let item = prop_oneof![9 => item, 1 => wrong()];
-    prop::collection::vec(item, 0..=most).prop_map(Value::from).boxed()
+    prop::collection::vec(mostly(item), 0..=most).prop_map(Value::from).boxed()
 }
 
 pub(crate) fn texts() -> BoxedStrategy<Value> {
@@ -68,26 +89,14 @@ pub(crate) fn texts() -> BoxedStrategy<Value> {
 }
 
 pub(crate) fn script() -> BoxedStrategy<Value> {
-    let fields = object(vec![
-        ("id", text()),
-        ("scriptName", text()),
-        ("replaceString", text()),
-        ("trimStrings", list(text(), 2)),
-        ("placement", list((0i64..8).prop_map(Value::from).boxed(), 3)),
-        ("disabled", flag()),
-        ("markdownOnly", flag()),
-        ("promptOnly", flag()),
-        ("runOnEdit", flag()),
-        ("substituteRegex", number()),
-        ("minDepth", number()),
-        ("maxDepth", number()),
+    let fields = object([
+        (text(), "id scriptName replaceString"),
+        (list(text(), 2), "trimStrings"),
+        (list(integer(0, 8), 3), "placement"),
+        (flag(), "disabled markdownOnly promptOnly runOnEdit"),
+        (number(), "substituteRegex minDepth maxDepth"),
     ]);
-    (fields, prop_oneof![9 => text(), 1 => wrong()])
-        .prop_map(|(mut script, find)| {
-            script["findRegex"] = find;
-            script
-        })
-        .boxed()
+    with(fields, "findRegex", mostly(text()))
 }
 
 /// One regex script, or a list of them.
@@ -96,48 +105,26 @@ pub(crate) fn scripts() -> BoxedStrategy<Value> {
 }
 
 fn card_entry() -> BoxedStrategy<Value> {
-    let extensions = object(vec![
-        ("position", number()),
-        ("depth", number()),
-        ("probability", number()),
-        ("selectiveLogic", number()),
-        ("role", number()),
-        ("group", text()),
-        ("case_sensitive", flag()),
-        ("delay_until_recursion", prop_oneof![flag(), number()].boxed()),
-        ("sticky", number()),
-        ("match_scenario", flag()),
-        ("triggers", texts()),
-        ("display_index", number()),
-        ("automation_id", text()),
+    let extensions = object([
+        (number(), "position depth probability selectiveLogic role sticky display_index"),
+        (text(), "group automation_id"),
+        (flag(), "case_sensitive match_scenario"),
+        (prop_oneof![flag(), number()].boxed(), "delay_until_recursion"),
+        (texts(), "triggers"),
     ]);
-    let entry = object(vec![
-        ("id", prop_oneof![number(), text()].boxed()),
-        ("keys", texts()),
-        ("secondary_keys", texts()),
-        ("comment", text()),
-        ("name", text()),
-        ("content", text()),
-        ("constant", flag()),
-        ("selective", flag()),
-        ("enabled", flag()),
-        ("insertion_order", number()),
-        ("position", select(vec![json!("before_char"), json!("after_char"), json!("elsewhere")]).boxed()),
-        ("case_sensitive", flag()),
-        ("use_regex", flag()),
-        ("priority", number()),
-        ("extensions", extensions),
-    ]);
+    let entry = || {
+        object([
+            (prop_oneof![number(), text()].boxed(), "id"),
+            (texts(), "keys secondary_keys"),
+            (text(), "comment name content"),
+            (flag(), "constant selective enabled case_sensitive use_regex"),
+            (number(), "insertion_order priority"),
+            (one_of(json!(["before_char", "after_char", "elsewhere"])), "position"),
+            (extensions.clone(), "extensions"),
+        ])
+    };
     // Files that several applications wrote have both forms.
-    let both = prop_oneof![7 => Just(None), 1 => texts().prop_map(Some)];
-    (entry, both)
-        .prop_map(|(mut entry, key)| {
-            if let Some(key) = key {
-                entry["key"] = key;
-            }
-            entry
-        })
-        .boxed()
+    prop_oneof![7 => entry(), 1 => with(entry(), "key", texts())].boxed()
 }
 
 fn named(entries: BoxedStrategy<Value>, key: &'static str) -> BoxedStrategy<Value> {
@@ -146,33 +133,21 @@ fn named(entries: BoxedStrategy<Value>, key: &'static str) -> BoxedStrategy<Valu
         entries[0][key] = json!(["k"]);
         entries
     });
-    prop_oneof![
-        entries.clone().prop_map(Value::from),
-        entries.prop_map(|entries| {
-            let keyed = entries.into_iter().enumerate().map(|(index, entry)| (format!("e{index}"), entry));
-            Value::Object(keyed.collect())
-        }),
-    ]
-    .boxed()
+    let keyed = |entries: Vec<Value>| {
+        let entries = entries.into_iter().enumerate();
+        entries.map(|(index, entry)| (format!("e{index}"), entry)).collect::<Value>()
+    };
+    prop_oneof![entries.clone().prop_map(Value::from), entries.prop_map(keyed)].boxed()
 }
 
 fn book_of(entries: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
-    let around = object(vec![
-        ("name", text()),
-        ("description", text()),
-        ("scan_depth", number()),
-        ("token_budget", number()),
-        ("recursive_scanning", flag()),
-        ("extensions", wrong().boxed()),
-        ("imported", wrong().boxed()),
-        ("dialect", text()),
+    let around = object([
+        (text(), "name description dialect"),
+        (number(), "scan_depth token_budget"),
+        (flag(), "recursive_scanning"),
+        (wrong(), "extensions imported"),
     ]);
-    (around, entries)
-        .prop_map(|(mut book, entries)| {
-            book["entries"] = entries;
-            book
-        })
-        .boxed()
+    with(around, "entries", entries)
 }
 
 fn card_book() -> BoxedStrategy<Value> {
@@ -181,54 +156,32 @@ fn card_book() -> BoxedStrategy<Value> {
 }
 
 fn world_entry() -> BoxedStrategy<Value> {
-    object(vec![
-        ("uid", prop_oneof![number(), text()].boxed()),
-        ("keysecondary", texts()),
-        ("comment", text()),
-        ("content", text()),
-        ("constant", flag()),
-        ("selective", flag()),
-        ("selectiveLogic", number()),
-        ("order", number()),
-        ("position", number()),
-        ("depth", number()),
-        ("role", number()),
-        ("outletName", text()),
-        ("disable", flag()),
-        ("delayUntilRecursion", prop_oneof![flag(), number()].boxed()),
-        ("probability", number()),
-        ("group", text()),
-        ("sticky", number()),
-        ("caseSensitive", flag()),
-        ("triggers", texts()),
-        ("characterFilter", Just(json!({ "isExclude": true, "names": ["a"], "tags": [] })).boxed()),
-        ("addMemo", flag()),
-        ("displayIndex", number()),
-        ("automationId", text()),
-        ("extensions", wrong().boxed()),
+    let filter = json!({ "isExclude": true, "names": ["a"], "tags": [] });
+    object([
+        (prop_oneof![number(), text()].boxed(), "uid"),
+        (texts(), "keysecondary triggers"),
+        (text(), "comment content outletName group automationId"),
+        (flag(), "constant selective disable caseSensitive addMemo"),
+        (number(), "selectiveLogic order position depth role probability sticky displayIndex"),
+        (prop_oneof![flag(), number()].boxed(), "delayUntilRecursion"),
+        (always(filter), "characterFilter"),
+        (wrong(), "extensions"),
     ])
 }
 
 /// A lorebook by itself, of each kind.
 pub(crate) fn book() -> BoxedStrategy<Value> {
-    let risu_entry = object(vec![
-        ("key", text()),
-        ("secondkey", text()),
-        ("content", text()),
-        ("alwaysActive", flag()),
-        ("insertorder", number()),
-    ]);
+    let risu_entry =
+        object([(text(), "key secondkey content"), (flag(), "alwaysActive"), (number(), "insertorder")]);
     let risu = (list(risu_entry, 2), field(text())).prop_map(|(data, name)| match name {
         Some(name) => json!({ "type": "risu", "ver": 1, "data": data, "name": name }),
         None => json!({ "type": "risu", "ver": 1, "data": data }),
     });
-    let novel_entry = object(vec![
-        ("keys", texts()),
-        ("text", text()),
-        ("displayName", text()),
-        ("enabled", flag()),
-        ("forceActivation", flag()),
-        ("contextConfig", Just(json!({ "budgetPriority": 400, "prefix": "" })).boxed()),
+    let novel_entry = object([
+        (texts(), "keys"),
+        (text(), "text displayName"),
+        (flag(), "enabled forceActivation"),
+        (always(json!({ "budgetPriority": 400, "prefix": "" })), "contextConfig"),
     ]);
     let novel = list(novel_entry, 2).prop_map(|entries| json!({ "lorebookVersion": 5, "entries": entries }));
     prop_oneof![
@@ -242,55 +195,38 @@ pub(crate) fn book() -> BoxedStrategy<Value> {
 }
 
 fn card_fields() -> BoxedStrategy<Value> {
-    let note = object(vec![
-        ("prompt", text()),
-        ("depth", number()),
-        ("role", select(vec![json!("system"), json!("user"), json!("narrator")]).boxed()),
+    let note = object([
+        (text(), "prompt"),
+        (number(), "depth"),
+        (one_of(json!(["system", "user", "narrator"])), "role"),
     ]);
-    let extensions = object(vec![
-        ("depth_prompt", note),
-        ("talkativeness", number()),
-        ("fav", flag()),
-        ("world", text()),
-        ("regex_scripts", list(script(), 2)),
+    let extensions = object([
+        (note, "depth_prompt"),
+        (number(), "talkativeness"),
+        (flag(), "fav"),
+        (text(), "world"),
+        (list(script(), 2), "regex_scripts"),
     ]);
-    let asset = object(vec![("type", text()), ("uri", text()), ("name", text()), ("ext", text())]);
-    object(vec![
-        ("name", text()),
-        ("description", text()),
-        ("personality", text()),
-        ("scenario", text()),
-        ("first_mes", text()),
-        ("mes_example", text()),
-        ("creator_notes", text()),
-        ("system_prompt", text()),
-        ("post_history_instructions", text()),
-        ("alternate_greetings", texts()),
-        ("group_only_greetings", texts()),
-        ("tags", texts()),
-        ("creator", text()),
-        ("character_version", text()),
-        ("nickname", text()),
-        ("extensions", extensions),
-        ("regex_scripts", list(script(), 2)),
-        ("assets", list(asset, 2)),
-        ("character_book", card_book()),
-        ("creation_date", number()),
-        ("char_persona", text()),
-        ("version", text()),
+    let texts_of_card = "name description personality scenario first_mes mes_example creator_notes system_prompt \
+        post_history_instructions creator character_version nickname char_persona version";
+    object([
+        (text(), texts_of_card),
+        (texts(), "alternate_greetings group_only_greetings tags"),
+        (extensions, "extensions"),
+        (list(script(), 2), "regex_scripts"),
+        (list(object([(text(), "type uri name ext")]), 2), "assets"),
+        (card_book(), "character_book"),
+        (number(), "creation_date"),
     ])
 }
 
 /// A character card of any version.
 pub(crate) fn card() -> BoxedStrategy<Value> {
-    let top = object(vec![
-        ("name", text()),
-        ("description", text()),
-        ("first_mes", text()),
-        ("creatorcomment", text()),
-        ("tags", texts()),
-        ("talkativeness", number()),
-        ("fav", flag()),
+    let top = object([
+        (text(), "name description first_mes creatorcomment"),
+        (texts(), "tags"),
+        (number(), "talkativeness"),
+        (flag(), "fav"),
     ]);
     let spec = select(vec!["chara_card_v2", "chara_card_v3"]);
     let layered =
@@ -309,147 +245,91 @@ pub(crate) fn card() -> BoxedStrategy<Value> {
         }
         card
     });
-    let old = object(vec![
-        ("char_persona", text()),
-        ("char_greeting", text()),
-        ("example_dialogue", text()),
-        ("world_scenario", text()),
-        ("personality", text()),
-    ]);
-    let old = (old, text()).prop_map(|(mut card, name)| {
-        card["char_name"] = name;
-        card
-    });
-    prop_oneof![4 => layered, 1 => flat, 1 => old].boxed()
+    let old = object([(text(), "char_persona char_greeting example_dialogue world_scenario personality")]);
+    prop_oneof![4 => layered, 1 => flat, 1 => with(old, "char_name", text())].boxed()
 }
-
-const IDENTIFIERS: [&str; 12] = [
-    "main",
-    "jailbreak",
-    "nsfw",
-    "own",
-    "other",
-    "charDescription",
-    "charPersonality",
-    "scenario",
-    "personaDescription",
-    "worldInfoBefore",
-    "dialogueExamples",
-    "chatHistory",
-];
 
 fn identifier() -> BoxedStrategy<Value> {
-    select(IDENTIFIERS.to_vec()).prop_map(Value::from).boxed()
+    let known = "main jailbreak nsfw own other charDescription charPersonality scenario personaDescription \
+        worldInfoBefore dialogueExamples chatHistory";
+    select(known.split_whitespace().collect::<Vec<_>>()).prop_map(Value::from).boxed()
 }
 
-fn prompt() -> BoxedStrategy<Value> {
-    object(vec![
-        ("identifier", identifier()),
-        ("name", text()),
-        ("role", select(vec![json!("system"), json!("user"), json!("assistant")]).boxed()),
-        ("content", text()),
-        ("system_prompt", flag()),
-        ("marker", flag()),
-        ("enabled", flag()),
-        ("injection_position", (0i64..3).prop_map(Value::from).boxed()),
-        ("injection_depth", number()),
-        ("injection_order", number()),
-        ("injection_trigger", texts()),
-        ("forbid_overrides", flag()),
-    ])
+fn role() -> BoxedStrategy<Value> {
+    one_of(json!(["system", "user", "assistant"]))
 }
 
 /// A chat-completion preset.
 pub(crate) fn preset() -> BoxedStrategy<Value> {
-    let step = object(vec![("identifier", identifier()), ("enabled", flag())]);
-    let owner = select(vec![json!(100_000), json!(100_001), json!("100001"), json!(7)]).boxed();
-    let order = object(vec![("character_id", owner), ("order", list(step, 8))]);
-    let extensions = object(vec![("regex_scripts", list(script(), 2))]);
-    let fields = object(vec![
-        ("prompts", list(prompt(), 6)),
-        ("prompt_order", list(order, 2)),
-        ("temperature", number()),
-        ("top_p", number()),
-        ("openai_max_tokens", number()),
-        ("openai_max_context", prop_oneof![number(), Just(json!(4096))].boxed()),
-        ("reasoning_effort", select(vec![json!("auto"), json!("high")]).boxed()),
-        ("temp_openai", number()),
-        ("main_prompt", text()),
-        ("jailbreak_prompt", text()),
-        ("new_example_chat_prompt", text()),
-        ("continue_nudge_prompt", text()),
-        ("impersonation_prompt", text()),
-        ("send_if_empty", text()),
-        ("assistant_prefill", text()),
-        ("wi_format", text()),
-        ("scenario_format", text()),
-        ("personality_format", text()),
-        ("names_behavior", number()),
-        ("squash_system_messages", flag()),
-        ("continue_prefill", flag()),
-        ("stream_openai", flag()),
-        ("chat_completion_source", select(vec![json!("claude"), json!("openai")]).boxed()),
-        ("claude_model", text()),
-        ("custom_prompt_post_processing", select(vec![json!("strict"), json!("")]).boxed()),
-        ("extensions", extensions),
+    let prompt = object([
+        (identifier(), "identifier"),
+        (text(), "name content"),
+        (role(), "role"),
+        (flag(), "system_prompt marker enabled forbid_overrides"),
+        (integer(0, 3), "injection_position"),
+        (number(), "injection_depth injection_order"),
+        (texts(), "injection_trigger"),
     ]);
-    (fields, text())
-        .prop_map(|(mut preset, text)| {
-            preset["new_chat_prompt"] = text;
-            preset
-        })
-        .boxed()
+    let step = object([(identifier(), "identifier"), (flag(), "enabled")]);
+    let owner = one_of(json!([100_000, 100_001, "100001", 7]));
+    let order = object([(owner, "character_id"), (list(step, 8), "order")]);
+    let texts_of_preset = "main_prompt jailbreak_prompt new_example_chat_prompt continue_nudge_prompt \
+        impersonation_prompt send_if_empty assistant_prefill wi_format scenario_format personality_format claude_model";
+    let fields = object([
+        (list(prompt, 6), "prompts"),
+        (list(order, 2), "prompt_order"),
+        (number(), "temperature top_p openai_max_tokens temp_openai names_behavior"),
+        (prop_oneof![number(), Just(json!(4096))].boxed(), "openai_max_context"),
+        (one_of(json!(["auto", "high"])), "reasoning_effort"),
+        (text(), texts_of_preset),
+        (flag(), "squash_system_messages continue_prefill stream_openai"),
+        (one_of(json!(["claude", "openai"])), "chat_completion_source"),
+        (one_of(json!(["strict", ""])), "custom_prompt_post_processing"),
+        (object([(list(script(), 2), "regex_scripts")]), "extensions"),
+    ]);
+    with(fields, "new_chat_prompt", text())
 }
 
 fn entry() -> BoxedStrategy<Value> {
-    let strategy = object(vec![
-        ("type", select(vec![json!("depth"), json!("anchor"), json!("default")]).boxed()),
-        ("depth", number()),
-        ("depthConfig", text()),
-        ("anchorTarget", text()),
-        ("order", number()),
+    let strategy = object([
+        (one_of(json!(["depth", "anchor", "default"])), "type"),
+        (number(), "depth order"),
+        (text(), "depthConfig anchorTarget"),
     ]);
-    object(vec![
-        ("id", text()),
-        ("parentId", text()),
-        ("childrenIds", texts()),
-        ("name", select(vec![json!("First Message"), json!("Alternate Greeting 1"), json!("n")]).boxed()),
-        ("role", select(vec![json!("system"), json!("user"), json!("assistant")]).boxed()),
-        ("type", select(vec![json!("message"), json!("user_profile"), json!("chat_history")]).boxed()),
-        ("content", prop_oneof![3 => text(), 1 => Just(json!("User Profile"))].boxed()),
-        ("status", text()),
-        ("isEnabled", flag()),
-        ("injectionStrategy", strategy),
-        ("insertionPoint", number()),
-        ("modelMatch", object(vec![("enabled", flag()), ("patterns", texts()), ("mode", text())])),
-        ("metadata", wrong().boxed()),
+    object([
+        (text(), "id parentId status"),
+        (texts(), "childrenIds"),
+        (one_of(json!(["First Message", "Alternate Greeting 1", "n"])), "name"),
+        (role(), "role"),
+        (one_of(json!(["message", "user_profile", "chat_history"])), "type"),
+        (prop_oneof![3 => text(), 1 => Just(json!("User Profile"))].boxed(), "content"),
+        (flag(), "isEnabled"),
+        (strategy, "injectionStrategy"),
+        (number(), "insertionPoint"),
+        (object([(flag(), "enabled"), (texts(), "patterns"), (text(), "mode")]), "modelMatch"),
+        (wrong(), "metadata"),
     ])
 }
 
 fn parameters() -> BoxedStrategy<Value> {
-    let rule = object(vec![
-        ("type", select(vec![json!("post:merge-consecutive-roles"), json!("x")]).boxed()),
-        ("enabled", flag()),
-        ("separator", text()),
+    let rule = object([
+        (one_of(json!(["post:merge-consecutive-roles", "x"])), "type"),
+        (flag(), "enabled"),
+        (text(), "separator"),
     ]);
-    let processing = object(vec![("rules", list(rule, 3))]);
-    let processor = object(vec![("id", Just(json!("x")).boxed()), ("config", wrong().boxed())]);
-    object(vec![
-        ("temperature", number()),
-        ("maxTokens", number()),
-        ("custom", object(vec![("enabled", flag()), ("foo", number())])),
-        ("contextPostProcessing", processing),
-        ("processors", list(processor, 2)),
-        (
-            "contextManagement",
-            object(vec![("enabled", flag()), ("maxContextTokens", number()), ("includesAnswer", flag())]),
-        ),
+    let processor = object([(always(json!("x")), "id"), (wrong(), "config")]);
+    object([
+        (number(), "temperature maxTokens"),
+        (object([(flag(), "enabled"), (number(), "foo")]), "custom"),
+        (object([(list(rule, 3), "rules")]), "contextPostProcessing"),
+        (list(processor, 2), "processors"),
+        (object([(flag(), "enabled includesAnswer"), (number(), "maxContextTokens")]), "contextManagement"),
     ])
 }
 
 fn agent() -> BoxedStrategy<Value> {
     let content = prop_oneof![book_of(named(world_entry(), "key")), wrong()].boxed();
-    let item = object(vec![("id", Just(json!("w")).boxed()), ("name", text()), ("content", content)]);
+    let item = object([(always(json!("w")), "id"), (text(), "name"), (content, "content")]);
     let bundled = list(item, 3).prop_map(|mut items| {
         // Of two with one id it is not told which has the book.
         for (index, item) in items.as_array_mut().into_iter().flatten().enumerate() {
@@ -459,54 +339,43 @@ fn agent() -> BoxedStrategy<Value> {
         }
         items
     });
-    let greeting =
-        object(vec![("id", text()), ("content", text()), ("role", text()), ("attachments", texts())]);
-    let rule = object(vec![("regex", text()), ("applyTo", object(vec![("render", flag())]))]);
-    let regex = object(vec![("presets", list(object(vec![("name", text()), ("rules", list(rule, 2))]), 2))]);
-    object(vec![
-        ("id", text()),
-        ("name", text()),
-        ("icon", text()),
-        ("tags", texts()),
-        ("category", text()),
-        ("displayPresetCount", number()),
-        ("character", object(vec![("description", text()), ("depthPrompt", wrong().boxed())])),
-        ("presetGroups", list(object(vec![("id", text()), ("enabled", flag())]), 2)),
-        ("greetings", list(greeting, 1)),
-        ("parameters", parameters()),
-        ("regexConfig", regex),
-        ("virtualTimeConfig", object(vec![("virtualBaseTime", text()), ("timeScale", number())])),
-        ("worldbookIds", select(vec![json!(["w-2", "x"]), json!(["w-1"]), json!([])]).boxed()),
-        ("bundledWorldbooks", bundled.boxed()),
-        ("toolCallConfig", wrong().boxed()),
-        ("imported", wrong().boxed()),
+    let rule = object([(text(), "regex"), (object([(flag(), "render")]), "applyTo")]);
+    let rules = object([(text(), "name"), (list(rule, 2), "rules")]);
+    let greeting = object([(text(), "id content role"), (texts(), "attachments")]);
+    object([
+        (text(), "id name icon category"),
+        (texts(), "tags"),
+        (number(), "displayPresetCount"),
+        (object([(text(), "description"), (wrong(), "depthPrompt")]), "character"),
+        (list(object([(text(), "id"), (flag(), "enabled")]), 2), "presetGroups"),
+        (list(greeting, 1), "greetings"),
+        (parameters(), "parameters"),
+        (object([(list(rules, 2), "presets")]), "regexConfig"),
+        (object([(text(), "virtualBaseTime"), (number(), "timeScale")]), "virtualTimeConfig"),
+        (one_of(json!([["w-2", "x"], ["w-1"], []])), "worldbookIds"),
+        (bundled.boxed(), "bundledWorldbooks"),
+        (wrong(), "toolCallConfig imported"),
     ])
 }
 
 /// An agent of AIO Hub, an export of agents, or a preset of either version.
 pub(crate) fn aio() -> BoxedStrategy<Value> {
-    let around = object(vec![("version", number()), ("exportedAt", text())]);
-    let entries = || prop::collection::vec(prop_oneof![9 => entry(), 1 => wrong()], 0..4);
-    let whole = || {
-        (agent(), entries()).prop_map(|(mut agent, entries)| {
-            agent["presetMessages"] = Value::from(entries);
-            agent
-        })
-    };
-    let export =
-        (around, whole(), prop::collection::vec(wrong(), 0..3)).prop_map(|(mut export, first, others)| {
-            export["type"] = json!("AIO_Agent_Export");
-            export["agents"] = std::iter::once(first).chain(others).collect();
-            export
-        });
-    let file = (agent(), entries()).prop_map(|(mut file, entries)| {
-        file["messages"] = Value::from(entries);
-        file["groups"] = json!([{ "id": "g", "own": 1 }]);
-        file
-    });
+    let entries = || prop::collection::vec(mostly(entry()), 0..4).prop_map(Value::from).boxed();
+    let whole = || with(agent(), "presetMessages", entries());
+    let around = object([(number(), "version"), (text(), "exportedAt")]);
+    let agents = (whole(), prop::collection::vec(wrong(), 0..3))
+        .prop_map(|(first, others)| std::iter::once(first).chain(others).collect::<Value>());
+    let export = with(around, "type", always(json!("AIO_Agent_Export")));
+    let groups = always(json!([{ "id": "g", "own": 1 }]));
     let list = entries().prop_map(|mut entries| {
-        entries.push(json!({ "type": "chat_history" }));
-        Value::from(entries)
+        entries.as_array_mut().unwrap().push(json!({ "type": "chat_history" }));
+        entries
     });
-    prop_oneof![2 => whole(), 2 => export, 1 => file, 1 => list].boxed()
+    prop_oneof![
+        2 => whole(),
+        2 => with(export, "agents", agents.boxed()),
+        1 => with(with(agent(), "messages", entries()), "groups", groups),
+        1 => list,
+    ]
+    .boxed()
 }

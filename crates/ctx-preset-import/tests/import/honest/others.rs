@@ -1,63 +1,48 @@
 //! Conversations, personas, settings, templates and files of other applications, with wrong values among the right ones.
 
 use proptest::prelude::*;
-use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::files::{book, flag, list, number, object, preset, script, text, texts, wrong};
+use super::files::{
+    always, book, flag, list, number, object, one_of, preset, script, text, texts, with, wrong,
+};
+
+/// A value that is mostly right.
+fn often(value: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    prop_oneof![6 => value, 1 => wrong()].boxed()
+}
 
 fn line() -> BoxedStrategy<Value> {
-    let extra = object(vec![
-        ("type", select(vec![json!("narrator"), json!("x")]).boxed()),
-        ("reasoning", text()),
-        ("token_count", number()),
+    let extra = object([
+        (one_of(json!(["narrator", "x"])), "type"),
+        (text(), "reasoning"),
+        (number(), "token_count"),
     ]);
-    let fields = object(vec![
-        ("name", text()),
-        ("is_user", flag()),
-        ("is_system", flag()),
-        ("send_date", prop_oneof![text(), number()].boxed()),
-        ("extra", extra),
-        ("swipes", texts()),
-        ("swipe_id", number()),
-        ("swipe_info", list(object(vec![("send_date", text()), ("extra", wrong().boxed())]), 3)),
-        ("role", text()),
-        ("id", text()),
-        ("imported", wrong().boxed()),
+    let info = object([(text(), "send_date"), (wrong(), "extra")]);
+    let fields = object([
+        (text(), "name role id"),
+        (flag(), "is_user is_system"),
+        (prop_oneof![text(), number()].boxed(), "send_date"),
+        (extra, "extra"),
+        (texts(), "swipes"),
+        (number(), "swipe_id"),
+        (list(info, 3), "swipe_info"),
+        (wrong(), "imported"),
     ]);
-    (fields, prop_oneof![6 => text(), 1 => wrong()])
-        .prop_map(|(mut line, text)| {
-            line["mes"] = text;
-            line
-        })
-        .boxed()
+    with(fields, "mes", often(text()))
 }
 
 /// A chat of SillyTavern, with or without its header.
 pub(crate) fn chat() -> BoxedStrategy<Value> {
-    let metadata = object(vec![
-        ("note_prompt", text()),
-        ("note_interval", number()),
-        ("note_position", number()),
-        ("note_depth", number()),
-        ("note_role", number()),
-        ("world_info", text()),
-        ("variables", object(vec![("a", text())])),
-        ("tainted", flag()),
+    let metadata = object([
+        (text(), "note_prompt world_info"),
+        (number(), "note_interval note_position note_depth note_role"),
+        (object([(text(), "a")]), "variables"),
+        (flag(), "tainted"),
     ]);
-    let header = object(vec![
-        ("user_name", text()),
-        ("character_name", text()),
-        ("create_date", text()),
-        ("id", text()),
-        ("nodes", wrong().boxed()),
-        ("authorNote", wrong().boxed()),
-        ("imported", wrong().boxed()),
-    ]);
-    let header = (header, metadata).prop_map(|(mut header, metadata)| {
-        header["chat_metadata"] = metadata;
-        header
-    });
+    let header =
+        object([(text(), "user_name character_name create_date id"), (wrong(), "nodes authorNote imported")]);
+    let header = with(header, "chat_metadata", metadata);
     let lines = prop::collection::vec(prop_oneof![9 => line(), 1 => wrong()], 1..4);
     (prop::option::weighted(0.8, header), lines)
         .prop_map(|(header, lines)| header.into_iter().chain(lines).collect())
@@ -65,65 +50,37 @@ pub(crate) fn chat() -> BoxedStrategy<Value> {
 }
 
 fn message() -> BoxedStrategy<Value> {
-    let call = object(vec![
-        ("id", text()),
-        ("type", Just(json!("function")).boxed()),
-        ("function", object(vec![("name", text()), ("arguments", text())])),
+    let function = object([(text(), "name arguments")]);
+    let call = object([(text(), "id"), (always(json!("function")), "type"), (function, "function")]);
+    let fields = object([
+        (one_of(json!(["u", "n1", "a/b", ""])), "id"),
+        (text(), "createdAt timestamp reasoning_content name tool_call_id toolCallId parentId runId"),
+        (list(prop_oneof![4 => call.clone(), 1 => wrong()].boxed(), 3), "tool_calls"),
+        (prop_oneof![call, wrong()].boxed(), "function_call"),
+        (object([(text(), "reasoningContent"), (number(), "z")]), "metadata"),
+        (wrong(), "imported"),
     ]);
-    let fields = object(vec![
-        ("id", prop_oneof![select(vec![json!("u"), json!("n1"), json!("a/b")]), Just(json!(""))].boxed()),
-        ("createdAt", text()),
-        ("timestamp", text()),
-        ("reasoning_content", text()),
-        ("name", text()),
-        ("tool_calls", list(prop_oneof![4 => call.clone(), 1 => wrong()].boxed(), 3)),
-        ("function_call", prop_oneof![call, wrong()].boxed()),
-        ("tool_call_id", text()),
-        ("toolCallId", text()),
-        ("parentId", text()),
-        ("metadata", object(vec![("reasoningContent", text()), ("z", number())])),
-        ("runId", text()),
-        ("imported", wrong().boxed()),
-    ]);
-    let role =
-        select(vec![json!("user"), json!("assistant"), json!("tool"), json!("function"), json!("robot")]);
-    (fields, role, prop_oneof![6 => text(), 1 => wrong()])
-        .prop_map(|(mut message, role, content)| {
-            message["role"] = role;
-            message["content"] = content;
-            message
-        })
-        .boxed()
+    let roles = one_of(json!(["user", "assistant", "tool", "function", "robot"]));
+    with(with(fields, "role", roles), "content", often(text()))
 }
 
 /// Messages as a list or under `messages`.
 pub(crate) fn messages() -> BoxedStrategy<Value> {
-    let items = || prop::collection::vec(prop_oneof![9 => message(), 1 => wrong()], 1..4);
-    let around = object(vec![("id", text()), ("name", text()), ("nodes", wrong().boxed())]);
-    prop_oneof![
-        items().prop_map(Value::from),
-        (around, items()).prop_map(|(mut file, items)| {
-            file["messages"] = items.into();
-            file
-        }),
-    ]
-    .boxed()
+    let items = || {
+        prop::collection::vec(prop_oneof![9 => message(), 1 => wrong()], 1..4).prop_map(Value::from).boxed()
+    };
+    let around = object([(text(), "id name"), (wrong(), "nodes")]);
+    prop_oneof![items(), with(around, "messages", items())].boxed()
 }
 
 /// A session, whole or in two halves.
 pub(crate) fn session() -> BoxedStrategy<Value> {
-    let node = |id: &'static str| {
-        message().prop_map(move |mut node| {
-            node["id"] = json!(id);
-            node["parentId"] = json!(if id == "u" { "r" } else { "u" });
-            node
-        })
-    };
-    let around = || {
-        object(vec![("id", text()), ("name", text()), ("updatedAt", text()), ("variables", wrong().boxed())])
+    let around = || object([(text(), "id name updatedAt"), (wrong(), "variables")]);
+    let node = |id: &str, parent: &str| {
+        with(with(message(), "id", always(json!(id))), "parentId", always(json!(parent)))
     };
     let whole = || {
-        (around(), node("u"), node("v")).prop_map(|(mut file, first, second)| {
+        (around(), node("u", "r"), node("v", "u")).prop_map(|(mut file, first, second)| {
             file["rootNodeId"] = json!("r");
             file["activeLeafId"] = json!("v");
             file["nodes"] =
@@ -135,58 +92,41 @@ pub(crate) fn session() -> BoxedStrategy<Value> {
     prop_oneof![whole(), halves].boxed()
 }
 
-fn persona() -> BoxedStrategy<Value> {
-    object(vec![
-        ("description", text()),
-        ("position", number()),
-        ("depth", number()),
-        ("role", number()),
-        ("lorebook", text()),
-        ("title", text()),
-    ])
-}
-
 /// A backup of personas.
 pub(crate) fn personas() -> BoxedStrategy<Value> {
-    (text(), persona(), field_of_default()).prop_map(|(name, one, default)| {
-        let mut file = json!({
-            "personas": { "k.png": name, "l.png": "Lee" }, "persona_descriptions": { "k.png": one, "l.png": { "description": "x" } },
-        });
-        if let Some(default) = default {
-            file["default_persona"] = default;
-        }
-        file
-    }).boxed()
-}
-
-fn field_of_default() -> BoxedStrategy<Option<Value>> {
-    select(vec![None, Some(json!("k.png")), Some(json!("l.png")), Some(json!("none")), Some(json!(5))])
+    let persona = object([(text(), "description lorebook title"), (number(), "position depth role")]);
+    let default = one_of(json!(["k.png", "l.png", "none", 5]));
+    (text(), persona, prop::option::weighted(0.8, default))
+        .prop_map(|(name, one, default)| {
+            let descriptions = json!({ "k.png": one, "l.png": { "description": "x" } });
+            let mut file =
+                json!({ "personas": { "k.png": name, "l.png": "Lee" }, "persona_descriptions": descriptions });
+            if let Some(default) = default {
+                file["default_persona"] = default;
+            }
+            file
+        })
         .boxed()
 }
 
 /// `settings.json`.
 pub(crate) fn settings() -> BoxedStrategy<Value> {
-    let power = object(vec![
-        ("persona_description", text()),
-        ("persona_description_position", number()),
-        ("persona_description_depth", number()),
-        ("persona_description_role", number()),
-        ("prefer_character_prompt", flag()),
-        ("prefer_character_jailbreak", flag()),
+    let power = object([
+        (text(), "persona_description"),
+        (number(), "persona_description_position persona_description_depth persona_description_role"),
+        (flag(), "prefer_character_prompt prefer_character_jailbreak"),
     ]);
-    let info = object(vec![
-        ("world_info_depth", number()),
-        ("world_info_recursive", flag()),
-        ("world_info_character_strategy", number()),
-        ("world_info", wrong().boxed()),
+    let info = object([
+        (number(), "world_info_depth world_info_character_strategy"),
+        (flag(), "world_info_recursive"),
+        (wrong(), "world_info"),
     ]);
-    let note = object(vec![("defaultInterval", number()), ("defaultDepth", number()), ("x", text())]);
-    let extensions = object(vec![("note", note), ("regex", list(script(), 2))]);
-    let fields = object(vec![
-        ("username", text()),
-        ("user_avatar", select(vec![json!("k.png"), json!("none")]).boxed()),
-        ("world_info_settings", info),
-        ("extension_settings", extensions),
+    let note = object([(number(), "defaultInterval defaultDepth"), (text(), "x")]);
+    let fields = object([
+        (text(), "username"),
+        (one_of(json!(["k.png", "none"])), "user_avatar"),
+        (info, "world_info_settings"),
+        (object([(note, "note"), (list(script(), 2), "regex")]), "extension_settings"),
     ]);
     (fields, power, prop::option::of(personas()), prop::option::of(preset()))
         .prop_map(|(mut file, mut power, personas, preset)| {
@@ -204,181 +144,100 @@ pub(crate) fn settings() -> BoxedStrategy<Value> {
 
 /// A profile of our own form.
 pub(crate) fn profile() -> BoxedStrategy<Value> {
-    object(vec![("name", text()), ("icon", text()), ("regexConfig", wrong().boxed()), ("x", wrong().boxed())])
-        .prop_map(|mut profile| {
-            profile["content"] = json!("Tea.");
-            profile
-        })
-        .boxed()
+    let fields = object([(text(), "name icon"), (wrong(), "regexConfig x")]);
+    with(fields, "content", always(json!("Tea.")))
 }
 
 fn instruct() -> BoxedStrategy<Value> {
-    let fields = object(vec![
-        ("name", text()),
-        ("output_sequence", text()),
-        ("system_sequence", text()),
-        ("stop_sequence", text()),
-        ("system_same_as_user", flag()),
-        ("sequences_as_stop_strings", flag()),
-        ("wrap", flag()),
-        ("macro", flag()),
-        ("separator_sequence", text()),
-        ("story_string_prefix", text()),
-        ("names_behavior", text()),
+    let fields = object([
+        (text(), "name output_sequence system_sequence stop_sequence separator_sequence story_string_prefix"),
+        (text(), "names_behavior"),
+        (flag(), "system_same_as_user sequences_as_stop_strings wrap macro"),
     ]);
     with(fields, "input_sequence", text())
 }
 
 fn context() -> BoxedStrategy<Value> {
-    let story = select(vec![
-        json!("{{#if system}}{{system}}\n{{/if}}{{description}}\n{{persona}}{{trim}}"),
-        json!("x"),
-        json!(""),
+    let story = "{{#if system}}{{system}}\n{{/if}}{{description}}\n{{persona}}{{trim}}";
+    let fields = object([
+        (text(), "name chat_start example_separator"),
+        (number(), "story_string_position story_string_depth story_string_role"),
+        (flag(), "single_line"),
     ]);
-    let fields = object(vec![
-        ("name", text()),
-        ("story_string_position", number()),
-        ("story_string_depth", number()),
-        ("story_string_role", number()),
-        ("chat_start", text()),
-        ("example_separator", text()),
-        ("single_line", flag()),
-    ]);
-    with(fields, "story_string", story.boxed())
+    with(fields, "story_string", one_of(json!([story, "x", ""])))
 }
 
 fn system_prompt() -> BoxedStrategy<Value> {
-    with(with(object(vec![("name", text())]), "content", text()), "post_history", text())
+    with(with(object([(text(), "name")]), "content", text()), "post_history", text())
 }
 
 fn reasoning() -> BoxedStrategy<Value> {
-    with(with(object(vec![("name", text()), ("separator", text())]), "prefix", text()), "suffix", text())
+    with(with(object([(text(), "name separator")]), "prefix", text()), "suffix", text())
 }
 
 fn samplers() -> BoxedStrategy<Value> {
-    let fields = object(vec![
-        ("top_p", number()),
-        ("top_k", number()),
-        ("freq_pen", number()),
-        ("genamt", number()),
-        ("max_length", number()),
-    ]);
+    let fields = object([(number(), "top_p top_k freq_pen genamt max_length")]);
     with(with(fields, "temp", number()), "rep_pen", number())
-}
-
-/// An object that has a field in any case.
-fn with(
-    fields: BoxedStrategy<Value>,
-    key: &'static str,
-    value: BoxedStrategy<Value>,
-) -> BoxedStrategy<Value> {
-    (fields, value)
-        .prop_map(move |(mut file, value)| {
-            file[key] = value;
-            file
-        })
-        .boxed()
 }
 
 /// A template of text completion, or several in one file.
 pub(crate) fn template() -> BoxedStrategy<Value> {
-    let parts = || {
-        object(vec![
-            ("sysprompt", system_prompt()),
-            ("preset", samplers()),
-            ("reasoning", reasoning()),
-            ("srw", wrong().boxed()),
-        ])
-    };
-    let master = with(with(parts(), "instruct", instruct()), "context", context());
+    let parts = object([
+        (system_prompt(), "sysprompt"),
+        (samplers(), "preset"),
+        (reasoning(), "reasoning"),
+        (wrong(), "srw"),
+    ]);
+    let master = with(with(parts, "instruct", instruct()), "context", context());
     prop_oneof![2 => master, 1 => instruct(), 1 => context(), 1 => system_prompt(), 1 => reasoning(), 1 => samplers()]
         .boxed()
 }
 
 /// A preset or a module of RisuAI.
 pub(crate) fn risu() -> BoxedStrategy<Value> {
-    let step = object(vec![
-        (
-            "type",
-            select(vec![
-                json!("plain"),
-                json!("persona"),
-                json!("description"),
-                json!("lorebook"),
-                json!("chat"),
-                json!("memory"),
-            ])
-            .boxed(),
-        ),
-        ("type2", select(vec![json!("main"), json!("globalNote"), json!("normal")]).boxed()),
-        ("text", text()),
-        ("role", select(vec![json!("bot"), json!("user")]).boxed()),
-        ("innerFormat", text()),
-        ("name", text()),
+    let step = object([
+        (one_of(json!(["plain", "persona", "description", "lorebook", "chat", "memory"])), "type"),
+        (one_of(json!(["main", "globalNote", "normal"])), "type2"),
+        (text(), "text innerFormat name"),
+        (one_of(json!(["bot", "user"])), "role"),
     ]);
-    let preset = with(
-        object(vec![
-            ("temperature", number()),
-            ("maxContext", number()),
-            ("top_p", number()),
-            ("mainPrompt", text()),
-            ("globalNote", text()),
-            ("proxyKey", text()),
-        ]),
-        "promptTemplate",
-        list(step, 4),
-    );
-    let entry = object(vec![
-        ("key", text()),
-        ("secondkey", text()),
-        ("comment", text()),
-        ("content", text()),
-        ("mode", text()),
-        ("alwaysActive", flag()),
-        ("selective", flag()),
-        ("insertorder", number()),
-        ("activationPercent", number()),
+    let fields =
+        object([(number(), "temperature maxContext top_p"), (text(), "mainPrompt globalNote proxyKey")]);
+    let preset = with(fields, "promptTemplate", list(step, 4));
+    let entry = object([
+        (text(), "key secondkey comment content mode"),
+        (flag(), "alwaysActive selective"),
+        (number(), "insertorder activationPercent"),
     ]);
-    let rule = object(vec![
-        ("comment", text()),
-        ("in", text()),
-        ("out", text()),
-        (
-            "type",
-            select(vec![json!("editinput"), json!("editdisplay"), json!("editprocess"), json!("x")]).boxed(),
-        ),
-        ("flag", text()),
-        ("ableFlag", flag()),
+    let rule = object([
+        (text(), "comment in out flag"),
+        (one_of(json!(["editinput", "editdisplay", "editprocess", "x"])), "type"),
+        (flag(), "ableFlag"),
     ]);
-    let module = || {
-        object(vec![
-            ("name", text()),
-            ("lorebook", list(entry.clone(), 3)),
-            ("regex", list(rule.clone(), 3)),
-            ("trigger", wrong().boxed()),
-            ("cjs", text()),
-        ])
-    };
-    let kind = || Just(json!("risuModule")).boxed();
-    let enveloped = with(Just(json!({})).boxed(), "module", module());
-    prop_oneof![preset, with(module(), "type", kind()), with(enveloped, "type", kind())].boxed()
+    let module = object([
+        (text(), "name cjs"),
+        (list(entry, 3), "lorebook"),
+        (list(rule, 3), "regex"),
+        (wrong(), "trigger"),
+    ]);
+    let enveloped = with(always(json!({})), "module", module.clone());
+    let kind = always(json!("risuModule"));
+    prop_oneof![preset, with(module, "type", kind.clone()), with(enveloped, "type", kind)].boxed()
 }
 
 /// A lorebook of Agnai, or of another kind.
 pub(crate) fn lorebook() -> BoxedStrategy<Value> {
-    let entry = object(vec![
-        ("keywords", texts()),
-        ("entry", text()),
-        ("name", text()),
-        ("weight", number()),
-        ("priority", number()),
-        ("enabled", flag()),
+    let entry = object([
+        (texts(), "keywords"),
+        (text(), "entry name"),
+        (number(), "weight priority"),
+        (flag(), "enabled"),
     ]);
-    let agnai = object(vec![("name", text()), ("entries", list(entry, 3)), ("description", text())]);
-    prop_oneof![with(agnai, "kind", Just(json!("memory")).boxed()), book()].boxed()
+    let agnai = object([(text(), "name description"), (list(entry, 3), "entries")]);
+    prop_oneof![with(agnai, "kind", always(json!("memory"))), book()].boxed()
 }
 
 /// A file that is nothing known.
 pub(crate) fn unknown() -> BoxedStrategy<Value> {
-    wrong().prop_map(|own| json!({ "zzz": own })).boxed()
+    with(always(json!({})), "zzz", wrong())
 }
