@@ -61,7 +61,9 @@ fn what_fails_before_the_first_piece_is_an_error_of_the_dialect() {
 fn fails_within_a_stream_that_the_provider_accepted() {
     for (path, dialect) in PATHS {
         let error = json!({ "error": { "message": "not like this", "type": "error", "code": "odd" } });
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::events(&[error])]);
+        let answer = || Answer::events(std::slice::from_ref(&error));
+        // The request is tried twice.
+        let house = House::new(Dialect::OpenaiChat, vec![answer(), answer()]);
         let got = house.post(path, &asks(dialect, "c"));
         assert_eq!(got.status, 200, "{got:?}");
         let events = got.events();
