@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_chat::ConversationStore;
-use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, files, store};
+use ctx_project::{Config, ConfigOptions, EndpointOptions, OnLoss, ProjectError, Sources, files, store};
 use ctx_types::report::Report;
 use ctx_types::session::NodeId;
 use ctx_types::{Phrase, phrase};
@@ -55,6 +55,8 @@ pub struct Options {
     pub loaded_messages: Option<usize>,
     /// Maximum size of a request body, in bytes. The default is 16 MiB.
     pub max_body: Option<u64>,
+    /// Handling of parts of a request that the API dialect of the provider cannot express.
+    pub on_loss: Option<OnLoss>,
     /// Time limits of clients.
     pub time: Patience,
     /// OpenTelemetry collector of request spans, such as `http://127.0.0.1:4318`. By default, spans are not sent.
@@ -125,6 +127,7 @@ pub(crate) struct Server {
     pub(crate) keys: Keys,
     pub(crate) bodies: BodyReader,
     pub(crate) time: Patience,
+    pub(crate) on_loss: OnLoss,
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) rooms: Rooms,
@@ -171,6 +174,7 @@ impl Gateway {
         if options.endpoint.base_url.is_none() {
             config.fallbacks()?;
         }
+        let on_loss = options.on_loss.unwrap_or_else(|| config.on_loss());
         let store = open_store(options.store.as_deref(), &config);
         // The defaults are not `Send`; drop them before the next `await`.
         drop(config);
@@ -187,6 +191,7 @@ impl Gateway {
             keys,
             bodies,
             time,
+            on_loss,
             meters: Meters::default(),
             store,
             rooms: Rooms::new(loaded_messages),

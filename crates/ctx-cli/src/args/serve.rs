@@ -45,6 +45,9 @@ pub(crate) struct ServeArguments {
     pub(crate) keys: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+    /// Parts of a request that the API of the provider cannot express [default: from ctx.toml, or refuse]
+    #[arg(long, value_enum, value_name = "WORD", display_order = RARE)]
+    pub(crate) on_loss: Option<LossWord>,
     /// Size limit of a request body in MiB
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
     #[arg(display_order = RARE)]
@@ -74,6 +77,15 @@ pub(crate) struct ServeArguments {
     pub(crate) log: LogLevel,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
+}
+
+/// Values of `--on-loss`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LossWord {
+    /// Reject the request
+    Refuse,
+    /// Drop the parts and list them in `x-ctx-lost`
+    Drop,
 }
 
 /// Log levels.

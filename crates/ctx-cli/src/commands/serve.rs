@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use anyhow::{Context as _, Result};
 use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options, agent_names};
 use ctx_language::Language;
-use ctx_project::EndpointOptions;
+use ctx_project::{EndpointOptions, OnLoss};
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::phrase;
 use tokio::net::TcpListener;
@@ -14,7 +14,8 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::args::{
-    KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, LogLevel, ServeArguments, ServeCommand,
+    KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, LogLevel, LossWord, ServeArguments,
+    ServeCommand,
 };
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
@@ -74,6 +75,10 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         keys: arguments.keys.clone(),
         endpoint: EndpointOptions::from(&arguments.endpoint),
         model: arguments.model.clone(),
+        on_loss: arguments.on_loss.map(|word| match word {
+            LossWord::Refuse => OnLoss::Refuse,
+            LossWord::Drop => OnLoss::Drop,
+        }),
         at: arguments.at.clone(),
         tz: arguments.tz.clone(),
         seed: arguments.seed,

@@ -337,6 +337,7 @@ mod key_table {
             "processors" => json!([]),
             "compression" => json!({}),
             "tz" => json!("UTC"),
+            "on-loss" => json!("drop"),
             "worldbooks" => json!(["../b.json"]),
             "store" => json!(format!("postgres://u:{secret}@host.example/ctx")),
             "model" | "key-env" => json!("plain"),
