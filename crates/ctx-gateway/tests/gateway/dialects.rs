@@ -177,6 +177,20 @@ fn parameters_and_tools_pass_through() {
 }
 
 #[test]
+fn references_of_responses_pass_through() {
+    let house = House::new(Dialect::OpenaiResponses, vec![]);
+    let items = json!([{ "type": "message", "role": "user", "content": "Hi" },
+        { "type": "item_reference", "id": "fc_1" },
+        { "type": "function_call_output", "call_id": "c1", "output": "red" }]);
+    let sent = preview(&house, "/v1/responses", &json!({ "model": "ada", "input": items }));
+    let items = items.as_array().unwrap();
+    assert!(items.iter().all(|item| sent["input"].as_array().unwrap().contains(item)), "{sent:#}");
+    let body = json!({ "model": "ada", "input": [items[2]], "previous_response_id": "resp_1" });
+    let sent = preview(&house, "/v1/responses", &body);
+    assert!(sent["input"].as_array().unwrap().contains(&items[2]), "{sent:#}");
+}
+
+#[test]
 fn refuses_fields_without_a_counterpart() {
     let house = House::new(Dialect::Anthropic, vec![]);
     let part = json!({ "type": "new_part", "a": 1 });

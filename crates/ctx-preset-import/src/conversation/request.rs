@@ -1,5 +1,7 @@
 //! Messages of request bodies.
 
+use std::collections::HashSet;
+
 use ctx_types::Diagnostic;
 use ctx_types::session::Node;
 use serde_json::{Map, Value, json};
@@ -70,6 +72,9 @@ pub fn take_request_messages(body: &mut Map<String, Value>, api: RequestApi) -> 
     let prompt = take_prompt(&mut system, api, place).map(|prompt| (0, prompt));
     let mut items = provider_messages::convert(prompt.into_iter().chain(items).collect(), Some(api));
     items.iter_mut().for_each(|(_, message)| name_api(message, api));
+    if api == RequestApi::Responses {
+        mark_answers(&mut items, body);
+    }
     let (mut nodes, mut diagnostics) =
         chat_message::read(Format::ChatMessages, items, Map::new(), place).into_nodes();
     diagnostics.retain(|found| ![codes::UNKNOWN_PART, codes::UNSENT_FIELDS].contains(&found.code));
@@ -151,10 +156,36 @@ fn name_api(message: &mut Value, api: RequestApi) {
         Value::String(text) => is_chat && text.is_empty() && message["tool_calls"].is_array(),
         _ => false,
     };
-    let Some(message) = message.as_object_mut().filter(|_| is_needed) else { return };
+    if is_needed {
+        put_note(message, "api", api.dialect());
+    }
+}
+
+/// Marks results of calls that are not in the request. The provider stores the calls if the request continues an
+/// earlier response or refers to its items.
+fn mark_answers(messages: &mut [(usize, Value)], body: &Map<String, Value>) {
+    let is_reference = |part: &Value| part["type"] == "item_reference";
+    let has_reference =
+        |message: &Value| message["content"].as_array().is_some_and(|parts| parts.iter().any(is_reference));
+    let is_continued = body.get("previous_response_id").is_some_and(Value::is_string);
+    if !is_continued && !messages.iter().any(|(_, message)| has_reference(message)) {
+        return;
+    }
+    let calls = messages.iter().filter_map(|(_, message)| message["tool_calls"].as_array()).flatten();
+    let calls: HashSet<String> = calls.filter_map(|call| call["id"].as_str().map(str::to_owned)).collect();
+    for (_, message) in messages {
+        if message["tool_call_id"].as_str().is_some_and(|id| !calls.contains(id)) {
+            put_note(message, "answers", "storedCall");
+        }
+    }
+}
+
+/// Adds a word about a message to its provider fields, where it is no field of an API.
+fn put_note(message: &mut Value, key: &str, word: &str) {
+    let Some(message) = message.as_object_mut() else { return };
     let fields = message.entry("providerFields").or_insert_with(|| json!({}));
     if let Some(fields) = fields.as_object_mut() {
-        fields.insert("api".to_owned(), json!(api.dialect()));
+        fields.insert(key.to_owned(), json!(word));
     }
 }
 
