@@ -148,11 +148,10 @@ pub(crate) fn map_request(asked: &mut Asked, client: Dialect, target: Target<'_>
             && !to.is_empty()
             && let Some(value) = take(&mut given, from).filter(|value| !value.is_null())
         {
-            put(&mut mapped, to, value);
+            // Only chat completions have one stop sequence as a string.
+            let is_single = value.is_string() && from == "stop" && to != "stop";
+            put(&mut mapped, to, if is_single { json!([value]) } else { value });
         }
-    }
-    if let Some(Value::String(stop)) = mapped.get("stop_sequences") {
-        mapped.insert("stop_sequences".to_owned(), json!([stop]));
     }
     let is_too_high = mapped.get("temperature").and_then(Value::as_f64).is_some_and(|value| value > 1.0);
     if is_too_high && target.dialect == Dialect::Anthropic {

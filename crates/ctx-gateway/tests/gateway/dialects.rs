@@ -90,6 +90,10 @@ cases! {
     a_stream_of_generated_content_ends_with_its_calls
     fields_of_the_providers_own_dialect_pass_through
     reads_refusals_of_a_history
+    gemini_fields_pass_through
+    messages_of_chat_completions_keep_their_form
+    responses_refer_to_stored_items
+    fields_without_a_counterpart_are_dropped_and_listed
 }
 
 #[test]

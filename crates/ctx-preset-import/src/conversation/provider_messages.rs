@@ -392,7 +392,7 @@ fn keep_message_fields(result: &mut Map<String, Value>, fields: Option<Value>) {
 /// Gives a part, a call or a result the other fields of the block that it comes from, for its API dialect alone.
 fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
     let fields = block.as_object().into_iter().flatten();
-    let rest = fields.filter(|(key, _)| !known.contains(&key.as_str()));
+    let rest = fields.filter(|(key, value)| !known.contains(&key.as_str()) && !value.is_null());
     let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
     if !rest.is_empty() {
         target["providerFields"] = json!({ dialect: rest });
@@ -408,11 +408,12 @@ pub(super) fn keep_rest(object: &mut Value, dialect: &str, known: &[&str]) {
     }
 }
 
-/// Takes unknown fields out of an object.
+/// Takes unknown fields out of an object, without those that are null.
 pub(super) fn take_rest(fields: &mut Map<String, Value>, known: &[&str]) -> Map<String, Value> {
     let all = std::mem::take(fields);
-    let (own, rest): (Map<_, _>, Map<_, _>) =
+    let (own, mut rest): (Map<String, Value>, Map<String, Value>) =
         all.into_iter().partition(|(key, _)| known.contains(&key.as_str()));
+    rest.retain(|_, value| !value.is_null());
     *fields = own;
     rest
 }

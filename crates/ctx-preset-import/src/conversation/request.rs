@@ -71,7 +71,9 @@ pub fn take_request_messages(body: &mut Map<String, Value>, api: RequestApi) -> 
     let items = items.into_iter().map(|item| keep_unknown_fields(item, api)).enumerate();
     let prompt = take_prompt(&mut system, api, place).map(|prompt| (0, prompt));
     let mut items = provider_messages::convert(prompt.into_iter().chain(items).collect(), Some(api));
-    items.iter_mut().for_each(|(_, message)| name_api(message, api));
+    for (_, message) in &mut items {
+        name_api(message, api);
+    }
     if api == RequestApi::Responses {
         mark_answers(&mut items, body);
     }
