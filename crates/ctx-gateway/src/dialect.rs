@@ -41,7 +41,7 @@ pub(crate) struct Asked {
     pub(crate) wants_usage: bool,
     /// The conversation that is gone on with, where the client names one.
     pub(crate) conversation: Option<String>,
-    /// Fields that are dropped, because the API of the provider has no counterpart.
+    /// Dropped fields, which have no counterpart in the API of the provider.
     pub(crate) lost: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The part of a request beside its messages: parameters and tools of the client, for the provider.
+//! Parameters and tools of a client, for the provider.
 
 use ctx_chat::RequestShape;
 use ctx_project::OnLoss;
@@ -50,7 +50,7 @@ pub(crate) fn convert(
     }
 }
 
-/// Rejects messages and parameters of which something would be lost.
+/// Rejects messages and parameters that would lose something.
 fn check_messages(asked: &Asked, Target { dialect, model, rules }: Target<'_>) -> Result<(), Refusal> {
     let messages: Vec<Message> =
         asked.messages.iter().map(|node| node.to_message(&"request".into())).collect();

@@ -40,7 +40,7 @@ fn own_fields(given: &Value, dialect: Dialect) -> impl Iterator<Item = Field<'_>
     })
 }
 
-/// Returns whether the parts of a message were read in a dialect, and go back to it as they came.
+/// Returns whether a client of a dialect sent the parts of a message. This dialect gets them unchanged.
 pub(crate) fn is_from(message: &Message, dialect: Dialect) -> bool {
     provider_text(message, "api") == Some(dialect.name())
 }
@@ -97,7 +97,7 @@ pub(crate) fn custom_input(message: &Message, position: usize) -> Option<String>
     Some(arguments.get("input")?.as_str()?.to_owned())
 }
 
-/// The fields of the message that a tool result comes from, among its own.
+/// Fields of the message around a tool result.
 const MESSAGE_FIELDS: &str = "messageFields";
 
 /// Returns the fields of a tool result, or of a message, that a dialect has.
@@ -106,7 +106,7 @@ pub(crate) fn result_fields(message: &Message, dialect: Dialect) -> impl Iterato
     given.filter(|(key, _)| key != MESSAGE_FIELDS)
 }
 
-/// Returns the fields of a message that a dialect has; of a tool result, those of the message that it comes from.
+/// Returns the fields of a message that a dialect has. A tool result has the fields of the message around it.
 pub(crate) fn message_fields(message: &Message, dialect: Dialect) -> Vec<Field<'_>> {
     if message.role != Role::Tool {
         return result_fields(message, dialect).collect();

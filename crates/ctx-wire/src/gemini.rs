@@ -77,8 +77,8 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     Encoded::new(body, found)
 }
 
-/// Functions stand together in one declaration, before those of a tool of this dialect if there is one; the provider's
-/// own tools beside it, as they are.
+/// Writes functions in one declaration, before the functions of a client of this dialect. Copies the provider's own
+/// tools.
 fn tools(definitions: &[Value]) -> Option<Json<'_>> {
     let mut functions = Vec::new();
     let mut written = Vec::new();

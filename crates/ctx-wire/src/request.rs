@@ -88,7 +88,7 @@ pub struct Options<'a> {
     pub rules: RequestRules,
     /// How a text completion writes turns; `chatml` by default.
     pub template: Option<&'a Template>,
-    /// Parameters from a client of the same API dialect; they are sent as they are.
+    /// Names of parameters from a client of the same API dialect. They are sent unchanged.
     pub client_fields: Option<&'a BTreeSet<String>>,
 }
 

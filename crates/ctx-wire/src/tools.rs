@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::json::{Json, Object, object};
 
-/// Reads the functions of a tool, in the form of any dialect. Gemini's tools have several; the provider's own tools and
-/// what is no definition have none.
+/// Reads the functions of a tool in any API dialect. A tool of Gemini can have several. The provider's own tools and
+/// invalid definitions have none.
 ///
 /// ```
 /// let tool = serde_json::json!({ "name": "look", "input_schema": { "type": "object" } });

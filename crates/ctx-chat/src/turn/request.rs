@@ -22,8 +22,8 @@ pub struct RequestShape {
     pub tools: Vec<Value>,
     /// Whether the answer is to come in pieces; true by default.
     pub streams: bool,
-    /// Names of the parameters that a client of the same API dialect sent. They, the tools and the tool calls of the
-    /// messages are sent as they are.
+    /// Names of parameters from a client of the same API dialect. If set, these parameters, the tools, and the tool
+    /// calls of messages are sent unchanged.
     pub client_fields: Option<BTreeSet<String>>,
 }
 

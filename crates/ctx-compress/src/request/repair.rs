@@ -33,7 +33,7 @@ const INTERRUPTED: &str = "[interrupted: this call has no result]";
 /// Makes calls and results pair; `None` if they do already, which costs O(messages) and copies nothing.
 ///
 /// A result directly follows the message with its call: a later one is moved there, a second one and one without a
-/// call are left out, and a call without any gets one that says so. A result whose call the provider stores stays in its
+/// call are dropped, and a call without a result gets a placeholder. A result whose call the provider stores keeps its
 /// place. O(messages).
 ///
 /// ```

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::mapping::{Loss, Reason, Target, put, take};
 
-/// Converts the strength of reasoning. The numbers are those of `LiteLLM` 1.110.2.
+/// Converts the strength of reasoning, with the numbers of `LiteLLM` 1.110.2.
 pub(super) fn map_effort(
     given: &mut Map<String, Value>,
     mapped: &mut Map<String, Value>,

@@ -136,7 +136,7 @@ impl Loss {
     }
 }
 
-/// Converts the parameters and tools of a request. Returns what has no counterpart.
+/// Converts the parameters and tools of a request. Returns the losses.
 pub(crate) fn map_request(asked: &mut Asked, client: Dialect, target: Target<'_>) -> Vec<Loss> {
     let mut lost = Vec::new();
     asked.tools = map_tools(std::mem::take(&mut asked.tools), client, &mut lost);
@@ -166,7 +166,7 @@ pub(crate) fn map_request(asked: &mut Asked, client: Dialect, target: Target<'_>
     lost
 }
 
-/// Reports the fields that are left, except those without effect.
+/// Reports the remaining fields, except those without effect.
 fn add_unmapped(fields: Map<String, Value>, place: &str, lost: &mut Vec<Loss>) {
     for (key, value) in fields {
         let field = format!("{place}{key}");

@@ -380,7 +380,7 @@ fn call(id: &Value, name: &Value, arguments: Option<&Value>) -> Value {
     json!({ "id": id, "type": "function", "function": function })
 }
 
-/// Gives the last result the provider fields of its message, which has nothing but results.
+/// Gives the last result the provider fields of a message that has only results.
 fn keep_message_fields(result: &mut Map<String, Value>, fields: Option<Value>) {
     let Some(Value::Object(fields)) = fields else { return };
     let own = result.entry("providerFields").or_insert_with(|| json!({}));

@@ -182,7 +182,7 @@ fn mark_answers(messages: &mut [(usize, Value)], body: &Map<String, Value>) {
     }
 }
 
-/// Adds a word about a message to its provider fields, where it is no field of an API.
+/// Adds a word about a message to its provider fields. It is not a field of an API.
 fn put_note(message: &mut Value, key: &str, word: &str) {
     let Some(message) = message.as_object_mut() else { return };
     let fields = message.entry("providerFields").or_insert_with(|| json!({}));

@@ -221,7 +221,7 @@ keyed! {
         reserve: Option<Tokens> => "reserve" is KeyRule::VALUE,
         /// Time zone, such as `Asia/Shanghai`.
         tz: Option<Parsed<ZoneName>> => "tz" is KeyRule::VALUE,
-        /// What `ctx serve` does with parts of a request that the API dialect of the provider cannot express.
+        /// Handling of parts of a request that the API dialect of the provider cannot express, in `ctx serve`.
         on_loss: Option<Parsed<OnLoss>> => "on-loss" is KeyRule::VALUE.option("--on-loss"),
     }
 }

@@ -90,8 +90,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         self.push(role, parts, message_fields(message, Dialect::Gemini));
     }
 
-    /// Returns the contents, and the instruction: the parts of the first `leading` messages, then those that were put
-    /// there.
+    /// Returns the contents, and the instruction with the first `leading` messages and the hoisted ones.
     pub(super) fn finish(mut self, leading: usize) -> (Json<'a>, Option<Json<'a>>) {
         let (mut instructions, mut own) = (Vec::new(), Vec::new());
         for (index, message) in self.messages.iter().enumerate().take(leading) {

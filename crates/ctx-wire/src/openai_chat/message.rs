@@ -253,8 +253,8 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
     }
 
-    /// Writes `reasoning_content`; a space where the model requires it and there is none, as `LiteLLM` does. The
-    /// reasoning that a client of this dialect sent goes back in its field.
+    /// Writes `reasoning_content`, or a space if the model requires it and it is missing (as `LiteLLM` does). Reasoning
+    /// from a client of this dialect keeps its field.
     fn put_reasoning_content(&mut self, message: &'a Message, map: &mut Object<'a>) {
         let given = message.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref());
         if let (Some(field), Some(text)) = (reasoning_field(message), given) {

@@ -137,7 +137,7 @@ impl Reply {
         }
     }
 
-    /// Adds the parts of a message, and what goes back with them.
+    /// Adds the parts of a message, and its other fields.
     fn add_message(&mut self, mut item: Map<String, Value>) {
         let first = self.read.parts.len();
         let said = item.shift_remove("content").unwrap_or_default();
