@@ -97,7 +97,7 @@ pub(crate) fn is_gemini(message: &Map<String, Value>) -> bool {
         && matches!(role, None | Some("user" | "model" | "function" | "system"))
 }
 
-/// `is_request`: the message is from a request, whose unsigned thinking some models want back.
+/// `is_request`: the message goes back to the API, with unsigned thinking and `is_error: false`.
 fn anthropic(mut message: Map<String, Value>, is_request: bool) -> Vec<Value> {
     let Some(Value::Array(blocks)) = message.shift_remove("content") else { return Vec::new() };
     let mut read = ReadParts::default();
@@ -116,10 +116,11 @@ fn anthropic(mut message: Map<String, Value>, is_request: bool) -> Vec<Value> {
                     "content": block.get("content").map_or_else(|| json!(""), anthropic_content),
                 });
                 let mut known = vec!["type", "tool_use_id", "content"];
-                if block.get("is_error") == Some(&Value::Bool(true)) {
+                let is_error = block.get("is_error") == Some(&Value::Bool(true));
+                if is_error {
                     result["metadata"] = json!({ "isError": true });
-                    known.push("is_error");
                 }
+                known.extend((is_error || !is_request).then_some("is_error"));
                 put_rest(&mut result, "anthropic", &block, &known);
                 read.results.push(result);
             }
