@@ -89,13 +89,8 @@ fn budget_of(word: &str) -> u64 {
 }
 
 fn word_of(budget: u64) -> &'static str {
-    match budget {
-        0 => "none",
-        8_192.. => "xhigh",
-        4_096.. => "high",
-        2_048.. => "medium",
-        _ => "low",
-    }
+    let words = [(8_192, "xhigh"), (4_096, "high"), (2_048, "medium"), (1, "low")];
+    words.into_iter().find(|(least, _)| budget >= *least).map_or("none", |(_, word)| word)
 }
 
 /// Takes the effort of Anthropic. Without one, adaptive thinking is the default of a model.

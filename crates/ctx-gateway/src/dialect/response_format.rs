@@ -58,11 +58,13 @@ const SCHEMA_NAME: &str = "answer";
 
 fn take_output_format(given: &mut Map<String, Value>) -> Option<Value> {
     let format = take(given, "output_config.format");
-    let mut format = format.or_else(|| take(given, "output_format"))?;
-    if let Some(schema) = format.get_mut("schema").map(Value::take) {
-        format["json_schema"] = json!({ "name": SCHEMA_NAME, "schema": schema });
-    }
-    Some(format)
+    let format = format.or_else(|| take(given, "output_format"))?;
+    Some(match format.get("schema") {
+        Some(schema) => {
+            json!({ "type": "json_schema", "json_schema": { "name": SCHEMA_NAME, "schema": schema } })
+        }
+        None => format,
+    })
 }
 
 fn take_response_schema(given: &mut Map<String, Value>) -> Option<Value> {
