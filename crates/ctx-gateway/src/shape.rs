@@ -3,8 +3,10 @@
 use ctx_chat::RequestShape;
 use ctx_project::OnLoss;
 use ctx_project::chat::ChatSetup;
+use ctx_types::session::Node;
 use ctx_types::{Diagnostic, Message, Severity, phrase};
 use ctx_wire::{Dialect, Options, Request, codes};
+use serde_json::Value;
 
 use crate::dialect::{Asked, Target, map_request};
 use crate::refusal::Refusal;
@@ -40,6 +42,7 @@ pub(crate) fn convert(
     let model = setup.agent.model_name(&turn).unwrap_or_default();
     let target = Target { dialect: provider, model, rules };
     let lost = map_request(asked, client, target);
+    asked.messages.iter_mut().for_each(forget_form);
     if on_loss == OnLoss::Drop {
         asked.lost = lost.into_iter().map(|loss| loss.field).collect();
         return Ok(());
@@ -47,6 +50,16 @@ pub(crate) fn convert(
     match lost.into_iter().next() {
         Some(loss) => Err(loss.into_refusal()),
         None => check_messages(asked, target),
+    }
+}
+
+/// Removes notes on the form of a message in the client's API, which keep the message apart from others.
+fn forget_form(node: &mut Node) {
+    let fields = node.kept.get_mut("providerFields").and_then(Value::as_object_mut);
+    let Some(fields) = fields else { return };
+    fields.retain(|_, fields| fields.is_object());
+    if fields.is_empty() {
+        node.kept.remove("providerFields");
     }
 }
 
