@@ -146,7 +146,7 @@ pub(crate) fn lost_fields_in_place(message: &Message, dialect: Dialect) -> Optio
 }
 
 /// Returns the fields that only other dialects have.
-fn foreign_fields<'m>(message: &'m Message, dialect: Dialect) -> LostFields<'m> {
+fn foreign_fields(message: &Message, dialect: Dialect) -> LostFields<'_> {
     let mut lost = LostFields::default();
     let own = message.provider_fields.as_deref();
     let given = message.block_fields.iter().map(|given| &*given.fields).chain(own);
