@@ -161,7 +161,12 @@ pub(crate) fn map_request(asked: &mut Asked, client: Dialect, target: Target<'_>
     map_effort(&mut given, &mut mapped, client, target, &mut lost);
     map_format(&mut given, &mut mapped, client, target.dialect, &mut lost);
     map_choice(&mut given, &mut mapped, (client, target.dialect), !asked.tools.is_empty(), &mut lost);
-    add_unmapped(given, "", &mut lost);
+    if client == Dialect::OpenaiChat && target.dialect == Dialect::Completion {
+        // Local servers have the same further parameters in both.
+        mapped.extend(given);
+    } else {
+        add_unmapped(given, "", &mut lost);
+    }
     asked.parameters = mapped;
     lost
 }
