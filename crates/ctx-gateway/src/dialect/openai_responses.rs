@@ -38,7 +38,15 @@ pub(super) fn write(label: &Label, answer: &Answer) -> Value {
 
 impl Answer {
     fn status(&self) -> &'static str {
-        if self.finish == Finish::Length { "incomplete" } else { "completed" }
+        if self.incomplete_reason().is_some() { "incomplete" } else { "completed" }
+    }
+
+    fn incomplete_reason(&self) -> Option<&'static str> {
+        match self.finish {
+            Finish::Length => Some("max_output_tokens"),
+            Finish::Refused => Some("content_filter"),
+            _ => None,
+        }
     }
 }
 
@@ -90,7 +98,8 @@ fn response(label: &Label, status: &str, output: &[Value], answer: Option<&Answe
             "total_tokens": usage.input.saturating_add(usage.output),
         })
     });
-    let incomplete = (status == "incomplete").then(|| json!({ "reason": "max_output_tokens" }));
+    let reason = answer.and_then(Answer::incomplete_reason);
+    let incomplete = reason.map(|reason| json!({ "reason": reason }));
     json!({
         "id": format!("resp_{}", label.id), "object": "response", "created_at": label.created, "status": status,
         "error": null, "incomplete_details": incomplete, "instructions": null, "metadata": {},
