@@ -21,7 +21,7 @@ use ctx_pipeline::Cancel;
 use ctx_types::ports::{AttachmentPorts, Summarizer};
 use ctx_types::session::{NodeId, Session};
 use ctx_types::{Diagnostic, GenerationKind, Message, Role, StoredAttachment, Text, TurnInput};
-use ctx_wire::{Options, read_tool};
+use ctx_wire::{Options, read_tools};
 
 pub use event::{TurnEvent, TurnWatch, UsageLevel};
 pub use mask::compress_conversation;
@@ -356,7 +356,7 @@ impl Running<'_, '_> {
         if let Some(access) = self.chat.tools.as_ref().filter(|_| self.recorder.is_kept()) {
             self.tools = access.host.tools().into_iter().filter(|tool| access.policy.allows(tool)).collect();
         }
-        let given = self.chat.shape.tools.iter().filter_map(read_tool);
+        let given = self.chat.shape.tools.iter().flat_map(read_tools);
         self.request.turn.tools =
             self.tools.iter().map(|tool| tool.definition.clone()).chain(given).collect();
         self.request.turn.dialect = Some(self.chat.model.dialect().name().into());

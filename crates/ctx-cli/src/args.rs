@@ -35,7 +35,7 @@ pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, M
 pub(crate) use recall::RecallArguments;
 pub(crate) use schema::SchemaArguments;
 pub(crate) use serve::{
-    KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, LogLevel, ServeArguments, ServeCommand,
+    KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, ServeArguments, ServeCommand,
 };
 pub(crate) use session::{
     DeleteArguments, ExportArguments, ImportArguments, KeptArguments, SessionArguments, SessionCommand,

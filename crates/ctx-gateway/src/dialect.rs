@@ -2,11 +2,15 @@
 
 mod anthropic;
 mod calls;
+mod effort;
 mod gemini;
+mod mapping;
 mod openai_chat;
 mod openai_responses;
 mod reading;
+mod response_format;
 mod sse;
+mod tool_choice;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +22,8 @@ use serde_json::{Map, Value, json};
 use crate::refusal::Refusal;
 use calls::CallSoFar;
 
+pub(crate) use mapping::{Target, map_request};
+
 /// What a client asks, whatever its dialect.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
@@ -27,27 +33,16 @@ pub(crate) struct Asked {
     pub(crate) messages: Vec<Node>,
     /// The definitions of tools, in the form of any dialect.
     pub(crate) tools: Vec<Value>,
-    /// Further fields, by the names that chat completions have for them.
+    /// Further fields of the body, as they came.
     pub(crate) parameters: Map<String, Value>,
-    /// Fields that only the client's own dialect has.
-    pub(crate) own: Map<String, Value>,
     /// Whether the answer is to come in pieces.
     pub(crate) streams: bool,
     /// Whether a stream of chat completions ends with its usage.
     pub(crate) wants_usage: bool,
     /// The conversation that is gone on with, where the client names one.
     pub(crate) conversation: Option<String>,
-    /// What was read and cannot be kept, for people.
+    /// Dropped fields, which have no counterpart in the API of the provider.
     pub(crate) lost: Vec<String>,
-}
-
-/// Which tools a model may or must call.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ToolChoice {
-    Auto,
-    None,
-    Any,
-    Tool(String),
 }
 
 /// A whole answer, as it is stored.
@@ -83,31 +78,6 @@ pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<Asked, 
     }
 }
 
-/// Converts fields of the client's dialect to parameters of chat completions: the response format, and whether tools
-/// can be called in parallel. Returns the tool choice.
-pub(crate) fn translate(client: Dialect, asked: &mut Asked) -> Option<ToolChoice> {
-    let Asked { parameters, own, lost, .. } = asked;
-    match client {
-        Dialect::Gemini => gemini::form(own, parameters),
-        Dialect::OpenaiResponses => openai_responses::form(own, parameters),
-        _ => {}
-    }
-    let key = if client == Dialect::Gemini { "toolConfig" } else { "tool_choice" };
-    let given = own.shift_remove(key).or_else(|| parameters.shift_remove(key))?;
-    if given.get("disable_parallel_tool_use") == Some(&Value::Bool(true)) {
-        parameters.insert("parallel_tool_calls".to_owned(), Value::Bool(false));
-    }
-    let choice = match client {
-        Dialect::Anthropic => anthropic::read_choice(&given).map(Some),
-        Dialect::Gemini => gemini::read_choice(&given),
-        _ => openai_chat::read_choice(&given).map(Some),
-    };
-    choice.unwrap_or_else(|_| {
-        lost.push(key.to_owned());
-        None
-    })
-}
-
 /// Writes a whole answer.
 pub(crate) fn write(dialect: Dialect, label: &Label, answer: &Answer) -> Value {
     match dialect {
@@ -124,16 +94,6 @@ pub(crate) fn write_error(dialect: Dialect, refusal: &Refusal, message: &str) ->
         Dialect::Anthropic => anthropic::write_error(refusal, message),
         Dialect::Gemini => gemini::write_error(refusal, message),
         _ => openai_chat::write_error(refusal, message),
-    }
-}
-
-/// Writes the tool choice as a provider takes it, under the name of the parameter.
-pub(crate) fn write_choice(dialect: Dialect, choice: &ToolChoice) -> (&'static str, Value) {
-    match dialect {
-        Dialect::Anthropic => ("tool_choice", anthropic::choice(choice)),
-        Dialect::Gemini => ("toolConfig", gemini::choice(choice)),
-        Dialect::OpenaiResponses => ("tool_choice", openai_responses::choice(choice)),
-        _ => ("tool_choice", openai_chat::choice(choice)),
     }
 }
 

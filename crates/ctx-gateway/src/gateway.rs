@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::http::HeaderValue;
 use ctx_chat::{Client, ConversationStore};
-use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, files, store};
+use ctx_project::{Config, ConfigOptions, EndpointOptions, OnLoss, ProjectError, Sources, files, store};
 use ctx_types::internal::excerpt;
 use ctx_types::report::Report;
 use ctx_types::session::NodeId;
@@ -64,6 +64,8 @@ pub struct Options {
     pub origins: Vec<String>,
     /// Whether requests for models that no agent has are sent to the endpoint unchanged. `ctx.toml` can allow it too.
     pub passthrough: bool,
+    /// Handling of parts of a request that the API dialect of the provider cannot express.
+    pub on_loss: Option<OnLoss>,
     /// Time limits of clients.
     pub time: Patience,
     /// OpenTelemetry collector of request spans, such as `http://127.0.0.1:4318`. By default, spans are not sent.
@@ -139,6 +141,7 @@ pub(crate) struct Server {
     pub(crate) passthrough: Option<Client>,
     pub(crate) bodies: BodyReader,
     pub(crate) time: Patience,
+    pub(crate) on_loss: OnLoss,
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) rooms: Rooms,
@@ -192,6 +195,7 @@ impl Gateway {
         (endpoint.model, endpoint.streams) = (Some("model".to_owned()), false);
         let passthrough = (options.passthrough || serve.passthrough).then(|| Client::new(endpoint));
         let passthrough = passthrough.transpose().map_err(ProjectError::from)?;
+        let on_loss = options.on_loss.unwrap_or_else(|| config.on_loss());
         let store = open_store(options.store.as_deref(), &config);
         // The defaults are not `Send`; drop them before the next `await`.
         drop(config);
@@ -211,6 +215,7 @@ impl Gateway {
             passthrough,
             bodies,
             time,
+            on_loss,
             meters: Meters::default(),
             store,
             rooms: Rooms::new(loaded_messages),

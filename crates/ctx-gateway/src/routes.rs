@@ -325,7 +325,9 @@ async fn in_one(
     let mut body = own.unwrap_or_else(|| dialect::write(dialect, &label, &answer));
     if let (true, Some(turn)) = (explains, &told.turn) {
         let report = server.reports.get(&(told.stored.clone(), turn.clone()));
-        body["ctx"] = json!({ "conversation": told.conversation, "turn": turn, "report": report.as_deref() });
+        body["ctx"] = json!({
+            "conversation": told.conversation, "turn": turn, "lost": told.lost, "report": report.as_deref(),
+        });
     }
     let mut response = json_bytes(body.to_string().into_bytes());
     tell(response.headers_mut(), &told, true);

@@ -1,30 +1,89 @@
-//! What a request to the provider holds beside its messages: what the client asked for, in the provider's words.
+//! Parameters and tools of a client, for the provider.
 
 use ctx_chat::RequestShape;
-use ctx_wire::Dialect;
+use ctx_project::OnLoss;
+use ctx_project::chat::ChatSetup;
+use ctx_types::session::Node;
+use ctx_types::{Diagnostic, Message, Severity, phrase};
+use ctx_wire::{Dialect, Options, Request, codes};
 use serde_json::Value;
 
-use crate::dialect::{Asked, ToolChoice, translate, write_choice};
+use crate::dialect::{Asked, Target, map_request};
+use crate::refusal::Refusal;
 
-/// Parameters that dialects have in common, or tell that they have not.
-const SHARED: &[&str] = &[
-    "temperature",
-    "top_p",
-    "top_k",
-    "max_tokens",
-    "max_completion_tokens",
-    "stop",
-    "presence_penalty",
-    "frequency_penalty",
-    "seed",
-    "response_format",
+/// Diagnostics about messages that lose something that the model would read.
+const LOSSES: [ctx_types::Code; 6] = [
+    codes::ATTACHMENT_NOT_SENT,
+    codes::BLOCK_FIELDS,
+    codes::CALLS_NOT_SENT,
+    codes::NAME_NOT_SENT,
+    codes::PARAMETER_NOT_SENT,
+    codes::PART_NOT_ACCEPTED,
 ];
 
-/// Parameters that OpenAI's two dialects have in common.
-const OPENAI: &[&str] = &["reasoning_effort", "parallel_tool_calls", "service_tier", "user"];
+/// Converts the parameters and tools of a client for a provider with another API dialect. Requests of the same dialect
+/// are unchanged.
+///
+/// # Errors
+///
+/// The provider's API has no counterpart for a part of the request, and `on_loss` does not drop it.
+pub(crate) fn convert(
+    asked: &mut Asked,
+    client: Dialect,
+    setup: &ChatSetup,
+    on_loss: OnLoss,
+) -> Result<(), Refusal> {
+    let provider = setup.endpoint().dialect;
+    if client == provider {
+        return Ok(());
+    }
+    let turn = setup.request("").turn;
+    let rules = setup.agent.model(&turn).0.request;
+    let model = setup.agent.model_name(&turn).unwrap_or_default();
+    let target = Target { dialect: provider, model, rules };
+    let lost = map_request(asked, client, target);
+    asked.messages.iter_mut().for_each(forget_form);
+    if on_loss == OnLoss::Drop {
+        asked.lost = lost.into_iter().map(|loss| loss.field).collect();
+        return Ok(());
+    }
+    match lost.into_iter().next() {
+        Some(loss) => Err(loss.into_refusal()),
+        None => check_messages(asked, target),
+    }
+}
 
-/// Adds the client's parameters to the agent's, and overrides them. Returns the names of parameters that the provider's
-/// dialect does not have.
+/// Removes notes on the form of a message in the client's API, which keep the message apart from others.
+fn forget_form(node: &mut Node) {
+    let fields = node.kept.get_mut("providerFields").and_then(Value::as_object_mut);
+    let Some(fields) = fields else { return };
+    fields.retain(|_, fields| fields.is_object());
+    if fields.is_empty() {
+        node.kept.remove("providerFields");
+    }
+}
+
+/// Rejects messages and parameters that would lose something.
+fn check_messages(asked: &Asked, Target { dialect, model, rules }: Target<'_>) -> Result<(), Refusal> {
+    let messages: Vec<Message> =
+        asked.messages.iter().map(|node| node.to_message(&"request".into())).collect();
+    let request = Request { model, tools: &[], parameters: &asked.parameters };
+    let encoded = dialect.encode_with(&messages, &request, &Options { rules, ..Options::default() });
+    // In commands, the name of a speaker is an info.
+    let is_lost = |found: &&Diagnostic| {
+        let is_severe = found.severity != Severity::Info || found.code == codes::NAME_NOT_SENT;
+        is_severe && LOSSES.contains(&found.code)
+    };
+    match encoded.diagnostics.iter().find(is_lost) {
+        Some(found) => Err(Refusal::malformed(phrase!(
+            "a message cannot be sent to the provider: {problem}; `on-loss = \"drop\"` in `ctx.toml` drops it",
+            problem = &found.message
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Adds the client's parameters to the agent's, and overrides them. Returns the dropped fields of the client.
 pub(crate) fn fill(
     shape: &mut RequestShape,
     asked: &mut Asked,
@@ -33,46 +92,13 @@ pub(crate) fn fill(
 ) -> Vec<String> {
     shape.streams = asked.streams;
     shape.tools = std::mem::take(&mut asked.tools);
+    let parameters = std::mem::take(&mut asked.parameters);
     if client == provider {
-        if asked.parameters.contains_key("max_completion_tokens") {
-            shape.parameters.shift_remove("max_tokens");
-        }
-        shape.parameters.extend(std::mem::take(&mut asked.parameters));
-        shape.parameters.extend(std::mem::take(&mut asked.own));
-        return std::mem::take(&mut asked.lost);
+        shape.client_fields = Some(parameters.keys().cloned().collect());
     }
-    let choice = translate(client, asked);
-    let mut lost = std::mem::take(&mut asked.lost);
-    let is_openai = |dialect| matches!(dialect, Dialect::OpenaiChat | Dialect::OpenaiResponses);
-    let one_call = asked.parameters.get("parallel_tool_calls") == Some(&Value::Bool(false));
-    // These options are for the client's stream.
-    asked.parameters.shift_remove("stream_options");
-    for (key, value) in std::mem::take(&mut asked.parameters) {
-        let is_said = SHARED.contains(&key.as_str()) || is_openai(provider) && OPENAI.contains(&key.as_str());
-        if is_said {
-            if key == "max_completion_tokens" {
-                shape.parameters.shift_remove("max_tokens");
-            }
-            shape.parameters.insert(key, value);
-        } else if !(key == "parallel_tool_calls" && provider == Dialect::Anthropic) && value != false {
-            lost.push(key);
-        }
+    if ["max_tokens", "max_completion_tokens"].iter().any(|key| parameters.contains_key(*key)) {
+        shape.parameters.shift_remove("max_tokens");
     }
-    let own = std::mem::take(&mut asked.own).into_iter();
-    lost.extend(own.filter(|(_, value)| *value != false).map(|(key, _)| key));
-    let for_one =
-        (provider == Dialect::Anthropic && one_call && !shape.tools.is_empty()).then_some(ToolChoice::Auto);
-    if let Some(choice) = choice.or(for_one) {
-        let (key, mut value) = write_choice(provider, &choice);
-        if provider == Dialect::Anthropic && one_call && choice != ToolChoice::None {
-            value["disable_parallel_tool_use"] = Value::Bool(true);
-        }
-        match provider {
-            Dialect::Completion => lost.push("tool_choice".to_owned()),
-            _ => {
-                shape.parameters.insert(key.to_owned(), value);
-            }
-        }
-    }
-    lost
+    shape.parameters.extend(parameters);
+    std::mem::take(&mut asked.lost)
 }

@@ -11,7 +11,7 @@ use ctx_chat::{
 use ctx_pipeline::Cancel;
 use ctx_project::chat::now;
 use ctx_types::session::{Node, NodeId, Session, SessionOp};
-use ctx_types::{Content, Diagnostic, Role, phrase};
+use ctx_types::{Content, Diagnostic, Role, Severity, phrase};
 use ctx_wire::{Dialect, Reply, codes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -32,9 +32,6 @@ use crate::upstream::{OwnAnswer, Piece, Upstream};
 
 /// How many pieces of an answer wait for a slow client.
 const PIECES: usize = 16;
-
-/// How many things that were lost are named.
-const MAX_LOST: usize = 20;
 
 /// Findings that say that something was not sent.
 const LOSSES: [ctx_types::Code; 9] = [
@@ -219,6 +216,7 @@ async fn admitted(
 ) -> Result<(Arc<Compiled>, Request), Refusal> {
     let agent = server.agents.get(&request.asked.model).await?;
     key.check_agent(&agent.agent)?;
+    shape::convert(&mut request.asked, request.dialect, &agent.setup, server.on_loss)?;
     let named = request.asked.conversation.take().map(|name| conversation(&name)).transpose()?;
     request.wishes.conversation = request.wishes.conversation.or(named);
     Ok((agent, request))
@@ -538,11 +536,13 @@ fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
     for finding in found {
         let place = finding.location.pointer.as_deref().unwrap_or_default();
         tracing::debug!(code = %finding.code, place, "a finding");
-        if LOSSES.contains(&finding.code) {
+        // An info about fields names those that the model does not read.
+        let is_hint = finding.code == codes::BLOCK_FIELDS && finding.severity == Severity::Info;
+        if LOSSES.contains(&finding.code) && !is_hint {
             tracing::info!(code = %finding.code, place, "the API dialect of the provider does not support everything in the request");
-            let mut told = lock(told);
-            if told.lost.len() < MAX_LOST {
-                told.lost.push(format!("{} {}", finding.code, finding.message));
+            let (mut told, text) = (lock(told), format!("{} {}", finding.code, finding.message));
+            if !told.lost.contains(&text) {
+                told.lost.push(text);
             }
         }
     }

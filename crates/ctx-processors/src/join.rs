@@ -68,13 +68,14 @@ impl MessageJoiner<'_> {
 }
 
 /// Excludes tool calls and results, reasoning that must be replayed, a reply to continue, text for one
-/// turn of an append-only context, and fields of parts, which would lose their part.
+/// turn of an append-only context, and fields of messages and parts, which would lose their place.
 pub(crate) fn is_joinable(message: &Message) -> bool {
     message.role != Role::Tool
         && message.tool_calls.is_empty()
         && message.tool_call_id.is_none()
         && message.reasoning.is_none()
         && message.block_fields.is_empty()
+        && message.provider_fields.is_none()
         && !message.is_continuation_prefix
         && message.join_rule != JoinRule::None
 }

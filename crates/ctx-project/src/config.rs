@@ -28,7 +28,7 @@ use crate::files;
 use crate::home;
 use crate::inputs::{self, InputFile};
 use crate::named::missing;
-use crate::options::{ConfigOptions, EndpointOptions, TurnOptions};
+use crate::options::{ConfigOptions, EndpointOptions, OnLoss, TurnOptions};
 pub use crate::secrets::covered;
 use crate::sources::Sources;
 
@@ -97,6 +97,7 @@ pub struct Config {
     context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
+    on_loss: Option<OnLoss>,
 }
 
 /// Settings of `ctx serve`.
@@ -251,6 +252,7 @@ impl Config {
             context_tokens: self.context_tokens.or(own.context_tokens),
             reserve: self.reserve.or(own.reserve),
             tz: self.tz.or(own.tz),
+            on_loss: self.on_loss.or(own.on_loss),
             ..self
         }
     }
@@ -315,6 +317,11 @@ impl Config {
     pub fn compression(&self) -> Option<&Value> {
         self.guard.ignore(|pointer| pointer == "/compression");
         self.effective().compression.as_ref()
+    }
+
+    /// Returns the handling of parts of a request that the API dialect of the provider cannot express.
+    pub fn on_loss(&self) -> OnLoss {
+        self.on_loss.unwrap_or_default()
     }
 
     /// Returns the model of the endpoint.

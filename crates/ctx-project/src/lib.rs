@@ -63,6 +63,6 @@ pub use config::Config;
 pub use ctx_operations::{edits, lines, locate, macro_env};
 pub use documents::document_text;
 pub use error::{Fault, ProjectError};
-pub use options::{ConfigOptions, CountingOptions, EndpointOptions, TurnOptions};
+pub use options::{ConfigOptions, CountingOptions, EndpointOptions, OnLoss, TurnOptions};
 pub use sources::Sources;
 pub use turn::Turn;

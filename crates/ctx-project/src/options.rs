@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use ctx_chat::redact_url;
 use ctx_engine::Switches;
-use ctx_types::internal::{Argument, Divider};
+use ctx_types::internal::{Argument, Divider, nearest};
 use ctx_types::{GenerationKind, PrefixMode, phrase};
 use ctx_wire::Dialect;
+use schemars::Schema;
 
 use crate::config::Ask;
 use crate::error::ProjectError;
+use crate::keyed::{Meaning, Meaningless, words};
 
 /// Options for `ctx.toml`: whether it is read, and how the user is asked to trust it.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +21,35 @@ pub struct ConfigOptions {
     pub is_ignored: bool,
     /// Asks the user. Without it, no question is asked.
     pub ask: Option<Ask>,
+}
+
+/// Handling of parts of a client's request that the API dialect of the provider cannot express.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnLoss {
+    /// Rejects the request.
+    #[default]
+    Refuse,
+    /// Drops the parts, and lists them.
+    Drop,
+}
+
+impl OnLoss {
+    /// Names of the values.
+    pub const NAMES: [&str; 2] = ["refuse", "drop"];
+}
+
+impl Meaning for OnLoss {
+    fn parse(name: &str) -> Result<Self, Meaningless> {
+        match name {
+            "refuse" => Ok(Self::Refuse),
+            "drop" => Ok(Self::Drop),
+            _ => Err(Meaningless::new(phrase!("is not `refuse` or `drop`")).near(nearest(name, Self::NAMES))),
+        }
+    }
+
+    fn schema() -> Schema {
+        words(Self::NAMES)
+    }
 }
 
 /// Options of one turn. Missing options come from `ctx.toml`.

@@ -210,6 +210,13 @@ impl Message {
     }
 
     /// Returns whether the reply is a recording, or has reasoning state, in a field of chat completions.
+    /// Returns whether a tool result answers a call of an earlier response, which the provider stores and the messages
+    /// do not have.
+    pub fn answers_stored_call(&self) -> bool {
+        let answers = self.provider_fields.as_deref().and_then(|fields| fields.get("answers"));
+        self.role == Role::Tool && answers.and_then(Value::as_str) == Some("storedCall")
+    }
+
     fn has_reply_state(&self) -> bool {
         let own = self.provider_fields.as_deref().and_then(|fields| fields.get("openai"));
         let has = |key: &str| own.and_then(|own| own.get(key)).is_some_and(|value| !value.is_null());

@@ -70,6 +70,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
     let parameters = ModelParameters::new(request.parameters, options.rules);
+    let parameters = parameters.with_client_fields(options.client_fields);
     let parameters = parameters::own(parameters, options.rules.samplers, &mut found);
     put_parameters(&mut body, parameters, &["model", "messages", "tools", "system"], &mut found);
     marks::remove_rejected(&mut body, marks::CACHE_CONTROL, &mut found);
@@ -103,7 +104,13 @@ fn whole(block: Json<'_>) -> Json<'_> {
 /// A tool as this dialect defines it; definitions that are in its form already stay.
 fn tool(definition: &Value) -> Json<'_> {
     match Tool::read(definition) {
-        Some(tool) if definition.get("input_schema").is_none() => tool.write("input_schema").into(),
+        Some(tool) if definition.get("input_schema").is_none() => {
+            let mut written = tool.write("input_schema");
+            if let Some(mark) = definition.get(marks::CACHE_CONTROL) {
+                written.push(marks::CACHE_CONTROL, mark);
+            }
+            written.into()
+        }
         _ => definition.into(),
     }
 }

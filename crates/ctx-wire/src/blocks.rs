@@ -26,15 +26,37 @@ pub(crate) fn arrange<T>(
     blocks.into_iter().flatten().collect()
 }
 
-/// Returns whether a dialect has the fields that messages have under a name. The dialects of `OpenAI` share some.
-fn is_own(dialect: Dialect, name: &str) -> bool {
-    let is_shared = dialect == Dialect::OpenaiResponses && name == Dialect::OpenaiChat.name();
-    is_shared || name == dialect.name()
+/// Returns whether a dialect has a field that messages have under a name. Those of `OpenAI` share cache marks.
+fn is_own(dialect: Dialect, name: &str, field: &str) -> bool {
+    let is_shared = name == Dialect::OpenaiChat.name() && field == BREAKPOINT;
+    name == dialect.name() || is_shared && dialect == Dialect::OpenaiResponses
 }
 
 fn own_fields(given: &Value, dialect: Dialect) -> impl Iterator<Item = Field<'_>> {
-    let own = given.as_object().into_iter().flatten().filter(move |(name, _)| is_own(dialect, name));
-    own.filter_map(|(_, fields)| fields.as_object()).flat_map(json::fields)
+    let named = given.as_object().into_iter().flatten();
+    let named = named.filter_map(|(name, fields)| Some((name, fields.as_object()?)));
+    named.flat_map(move |(name, fields)| {
+        json::fields(fields).filter(move |(key, _)| is_own(dialect, name, key))
+    })
+}
+
+/// Returns whether a client of a dialect sent the parts of a message. This dialect gets them unchanged.
+pub(crate) fn is_from(message: &Message, dialect: Dialect) -> bool {
+    provider_text(message, "api") == Some(dialect.name())
+}
+
+/// Returns the field in which a chat completion had the reasoning of a message.
+pub(crate) fn reasoning_field(message: &Message) -> Option<&str> {
+    provider_text(message, "reasoning")
+}
+
+/// Returns whether a message is the field `instructions` of responses.
+pub(crate) fn is_instructions(message: &Message) -> bool {
+    provider_text(message, "place") == Some("instructions")
+}
+
+fn provider_text<'m>(message: &'m Message, key: &str) -> Option<&'m str> {
+    message.provider_fields.as_deref()?.get(key)?.as_str()
 }
 
 /// Returns the fields of a block that a dialect has.
@@ -47,7 +69,7 @@ pub(crate) fn fields(
     let given = block_fields(message, kind, index).into_iter();
     given
         .flat_map(move |given| own_fields(given, dialect))
-        .filter(|(key, _)| key != CUSTOM && key != ADDED_ID)
+        .filter(|(key, value)| key != ADDED_ID && !(key == CUSTOM && matches!(value, Json::Bool(_))))
 }
 
 fn block_fields(message: &Message, kind: BlockKind, index: usize) -> Option<&Value> {
@@ -75,9 +97,23 @@ pub(crate) fn custom_input(message: &Message, position: usize) -> Option<String>
     Some(arguments.get("input")?.as_str()?.to_owned())
 }
 
+/// Fields of the message around a tool result.
+const MESSAGE_FIELDS: &str = "messageFields";
+
 /// Returns the fields of a tool result, or of a message, that a dialect has.
 pub(crate) fn result_fields(message: &Message, dialect: Dialect) -> impl Iterator<Item = Field<'_>> {
-    message.provider_fields.iter().flat_map(move |given| own_fields(given, dialect))
+    let given = message.provider_fields.iter().flat_map(move |given| own_fields(given, dialect));
+    given.filter(|(key, _)| key != MESSAGE_FIELDS)
+}
+
+/// Returns the fields of a message that a dialect has. A tool result has the fields of the message around it.
+pub(crate) fn message_fields(message: &Message, dialect: Dialect) -> Vec<Field<'_>> {
+    if message.role != Role::Tool {
+        return result_fields(message, dialect).collect();
+    }
+    let own = message.provider_fields.as_deref().and_then(|given| given.get(dialect.name()));
+    let fields = own.and_then(|own| own.get(MESSAGE_FIELDS)?.as_object());
+    fields.into_iter().flat_map(json::fields).collect()
 }
 
 /// Adds fields to a block, unless it has fields of these names already. Objects of one name are joined.
@@ -98,56 +134,106 @@ pub(crate) fn lost_fields(message: &Message, dialect: Dialect) -> Option<Diagnos
     let mut lost = foreign_fields(message, dialect);
     // Only chat completions have one message for each of ours.
     if message.role != Role::Tool && dialect != Dialect::OpenaiChat {
-        lost.extend(result_fields(message, dialect).map(|(name, _)| name.into_owned()));
+        let own = message.provider_fields.as_deref().and_then(|given| given.get(dialect.name()));
+        own.and_then(Value::as_object).into_iter().flatten().for_each(|(key, value)| lost.add(key, value));
     }
-    report_lost(&lost)
+    lost.report()
 }
 
 /// As [`lost_fields`], of a message that is a message of its own in the body.
 pub(crate) fn lost_fields_in_place(message: &Message, dialect: Dialect) -> Option<Diagnostic> {
-    report_lost(&foreign_fields(message, dialect))
+    foreign_fields(message, dialect).report()
 }
 
-/// Returns the names of fields that only other dialects have.
-fn foreign_fields(message: &Message, dialect: Dialect) -> BTreeSet<String> {
+/// Returns the fields that only other dialects have.
+fn foreign_fields(message: &Message, dialect: Dialect) -> LostFields<'_> {
+    let mut lost = LostFields::default();
     let own = message.provider_fields.as_deref();
     let given = message.block_fields.iter().map(|given| &*given.fields).chain(own);
-    let of_others = |fields: &'_ Map<String, Value>| {
-        let others = fields.iter().filter(|(name, _)| !is_own(dialect, name));
-        others.filter_map(|(_, fields)| fields.as_object()).flat_map(names).cloned().collect::<Vec<_>>()
-    };
-    let mut lost: BTreeSet<String> = given.filter_map(Value::as_object).flat_map(of_others).collect();
+    let named = given.filter_map(Value::as_object).flatten();
+    for (name, fields) in named {
+        let fields = fields.as_object().into_iter().flat_map(names);
+        for (key, value) in fields.filter(|(key, _)| !is_own(dialect, name, key)) {
+            lost.add(key, value);
+        }
+    }
     if let Content::Parts(parts) = &message.content {
-        lost.extend(parts.iter().flat_map(|part| media_fields(part, dialect)));
+        parts
+            .iter()
+            .flat_map(|part| media_fields(part, dialect))
+            .for_each(|(key, value)| lost.add(key, value));
     }
     lost
+}
+
+/// Fields that a model does not read: cache marks, ids, states, and records of earlier replies.
+const HINTS: [&str; 14] = [
+    "annotations",
+    "cache_control",
+    "caller",
+    "id",
+    "index",
+    "is_error",
+    "logprobs",
+    "name",
+    "phase",
+    BREAKPOINT,
+    "status",
+    "thought",
+    "type",
+    "weight",
+];
+
+/// Names of fields that are not sent.
+#[derive(Default)]
+struct LostFields<'m> {
+    hints: BTreeSet<&'m str>,
+    others: BTreeSet<&'m str>,
+}
+
+impl<'m> LostFields<'m> {
+    fn add(&mut self, key: &'m str, value: &Value) {
+        // Texts of replies have lists of citations. A document has a setting of this name.
+        let is_hint = HINTS.contains(&key) || key == "citations" && value.is_array();
+        let names = if is_hint { &mut self.hints } else { &mut self.others };
+        if !value.is_null() {
+            names.insert(key);
+        }
+    }
+
+    /// Reports a warning, or an info if the model reads none of the fields.
+    fn report(self) -> Option<Diagnostic> {
+        let lost = if self.others.is_empty() { &self.hints } else { &self.others };
+        if lost.is_empty() {
+            return None;
+        }
+        let names = lost.iter().take(MAX_NAMES).map(|name| excerpt(name));
+        let text = phrase!(
+            "fields of its blocks are not sent: this API dialect does not support {names}",
+            names = Argument::names(names, Divider::Comma)
+        );
+        let is_warning = !self.others.is_empty();
+        let report = if is_warning { Diagnostic::warning } else { Diagnostic::info };
+        Some(report(codes::BLOCK_FIELDS, text))
+    }
 }
 
 /// Names in one diagnostic.
 const MAX_NAMES: usize = 64;
 
-fn report_lost(lost: &BTreeSet<String>) -> Option<Diagnostic> {
-    if lost.is_empty() {
-        return None;
-    }
-    let names = lost.iter().take(MAX_NAMES).map(|name| excerpt(name));
-    let text = phrase!(
-        "fields of its blocks are not sent: this API dialect does not support {names}",
-        names = Argument::names(names, Divider::Comma)
-    );
-    Some(Diagnostic::info(codes::BLOCK_FIELDS, text))
-}
-
-/// Returns the names of fields; those of Gemini's function are one level below.
-fn names(fields: &Map<String, Value>) -> impl Iterator<Item = &String> {
-    fields.iter().filter(|(key, _)| *key != ADDED_ID).flat_map(|(key, value)| match value.as_object() {
-        Some(inner) if key.starts_with("function") => inner.keys().collect(),
-        _ => vec![key],
-    })
+/// Returns fields; those of a function, and of the message of a result, are one level below.
+fn names(fields: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let fields =
+        fields.iter().filter(|(key, value)| *key != ADDED_ID && !(*key == CUSTOM && value.is_boolean()));
+    let inner = fields.flat_map(|(key, value)| match value.as_object() {
+        Some(inner) if key.starts_with("function") || key == MESSAGE_FIELDS => inner.iter().collect(),
+        _ => vec![(key, value)],
+    });
+    inner.collect()
 }
 
 /// Returns the fields of a medium of another dialect that say more than what it is.
-fn media_fields(part: &ContentPart, dialect: Dialect) -> Vec<String> {
+fn media_fields(part: &ContentPart, dialect: Dialect) -> Vec<(&String, &Value)> {
     const READ: [&str; 16] = [
         "type",
         "source",
@@ -178,9 +264,8 @@ fn media_fields(part: &ContentPart, dialect: Dialect) -> Vec<String> {
         return Vec::new();
     }
     let is_shared = |key: &str| key == BREAKPOINT && dialect == Dialect::OpenaiResponses;
-    let fields = part.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-    let lost = fields.filter(|(key, _)| !READ.contains(&key.as_str()) && !is_shared(key));
-    lost.map(|(key, _)| key.clone()).collect()
+    let fields = part.as_object().into_iter().flatten();
+    fields.filter(|(key, _)| !READ.contains(&key.as_str()) && !is_shared(key)).collect()
 }
 
 /// The cache mark of a part at `OpenAI`.

@@ -15,7 +15,7 @@ use crate::json::{Json, Object, object};
 use crate::lint;
 use crate::parameters::ModelParameters;
 use crate::request::{Encoded, Options, Request};
-use crate::tools::Tool;
+use crate::tools::{DECLARATIONS, Tool};
 use contents::Contents;
 
 pub use reply::decode;
@@ -60,23 +60,25 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     for index in leading..messages.len() {
         contents.add(index);
     }
-    let (contents, instructions) = contents.finish(leading);
+    let (contents, instruction) = contents.finish(leading);
     let mut body = Object::default();
-    if !instructions.is_empty() {
-        body.push("systemInstruction", object([("parts", instructions.into())]));
+    if let Some(instruction) = instruction {
+        body.push("systemInstruction", instruction);
     }
     body.push("contents", contents);
     if let Some(tools) = tools(request.tools) {
         body.push("tools", tools);
     }
     let parameters = ModelParameters::new(request.parameters, options.rules);
+    let parameters = parameters.with_client_fields(options.client_fields);
     parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
     found.extend(lint::gemini(&body, options.rules));
     Encoded::new(body, found)
 }
 
-/// Functions stand together in one declaration; the provider's own tools beside it, as they are.
+/// Writes functions in one declaration, before the functions of a client of this dialect. Copies the provider's own
+/// tools.
 fn tools(definitions: &[Value]) -> Option<Json<'_>> {
     let mut functions = Vec::new();
     let mut written = Vec::new();
@@ -86,8 +88,15 @@ fn tools(definitions: &[Value]) -> Option<Json<'_>> {
             None => written.push(Json::from(definition)),
         }
     }
-    if !functions.is_empty() {
-        written.insert(0, object([("functionDeclarations", Json::List(functions))]));
+    let mut declared = written.iter_mut().filter_map(|tool| {
+        let tool = tool.as_object_mut()?;
+        let key = DECLARATIONS.into_iter().find(|key| tool.get(key).is_some())?;
+        tool.get_mut(key)
+    });
+    match declared.next() {
+        _ if functions.is_empty() => {}
+        Some(Json::List(list)) => drop(list.splice(..0, functions)),
+        _ => written.insert(0, object([("functionDeclarations", Json::List(functions))])),
     }
     (!written.is_empty()).then_some(Json::List(written))
 }

@@ -46,4 +46,4 @@ pub use media::{canonical as canonical_media_type, is_plain_text};
 pub use reply::{Finish, Reply, ReplyUsage};
 pub use request::{Encoded, Options, Request, SystemPlacement, tool_definition};
 pub use stream::{Delta, ReplyLimits, ReplyStream, StreamError};
-pub use tools::read_tool;
+pub use tools::read_tools;

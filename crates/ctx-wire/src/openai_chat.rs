@@ -55,6 +55,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
     let parameters = ModelParameters::new(request.parameters, options.rules);
+    let parameters = parameters.with_client_fields(options.client_fields);
     let accepted = parameters.accepted(&mut found).into_iter();
     let accepted = accepted
         .map(|(name, value)| (Cow::Borrowed(parameters.limit_name(name, &mut found)), Json::from(value)));

@@ -22,8 +22,9 @@ pub use reply::decode;
 
 /// Writes the request body for a list of messages.
 ///
-/// The keys are `model`, `input`, `tools` if there are any, then the parameters. Every message is an item in its
-/// place, with its role; calls and results are items of their own, reasoning goes back before what it led to.
+/// The keys are `model`, `instructions` if a client sent them, `input`, `tools` if there are any, then the parameters.
+/// Every message is an item in its place, with its role; calls and results are items of their own, reasoning goes
+/// back before what it led to.
 /// Text alone is a string, except that the assistant's is `output_text`. `max_tokens` is written as
 /// `max_output_tokens`, and so on; what the dialect has not is reported.
 ///
@@ -43,7 +44,7 @@ pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a>
     encode_with(messages, request, &Options::default())
 }
 
-/// Writes the request body as [`encode`] does; nothing in the options concerns this dialect yet.
+/// Writes the request body as [`encode`] does, for a target of which more is known.
 pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     let mut items = Items::new(messages, request.model, options.rules, &mut found);
@@ -52,12 +53,17 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     }
     let mut body = Object::default();
     body.push("model", request.model);
-    body.push("input", items.finish());
+    let (instructions, items) = items.finish();
+    if let Some(instructions) = instructions {
+        body.push("instructions", instructions);
+    }
+    body.push("input", items);
     marks::remove_rejected(&mut body, BREAKPOINT, &mut found);
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }
     let parameters = ModelParameters::new(request.parameters, options.rules);
+    let parameters = parameters.with_client_fields(options.client_fields);
     parameters::put(&mut body, parameters, &mut found);
     let body = body.into();
     found.extend(lint::openai_responses(&body, options.rules));

@@ -1,5 +1,7 @@
 //! Parameters that a model accepts, by the rules of its table row.
 
+use std::collections::BTreeSet;
+
 use ctx_types::internal::{OutputLimit, RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule};
 use ctx_types::{Diagnostic, phrase};
 use serde_json::{Map, Value};
@@ -24,14 +26,25 @@ pub(crate) const MIN_TOP_P: f64 = 0.95;
 
 /// The parameters of a request, and the rules of its model.
 #[derive(Clone, Copy)]
-pub(crate) struct ModelParameters<'a> {
+pub(crate) struct ModelParameters<'a, 'o> {
     parameters: &'a Map<String, Value>,
     rules: RequestRules,
+    client_fields: Option<&'o BTreeSet<String>>,
 }
 
-impl<'a> ModelParameters<'a> {
+impl<'a, 'o> ModelParameters<'a, 'o> {
     pub(crate) fn new(parameters: &'a Map<String, Value>, rules: RequestRules) -> Self {
-        Self { parameters, rules }
+        Self { parameters, rules, client_fields: None }
+    }
+
+    /// Sends parameters of these names as they are.
+    pub(crate) fn with_client_fields(self, client_fields: Option<&'o BTreeSet<String>>) -> Self {
+        Self { client_fields, ..self }
+    }
+
+    /// Returns whether a parameter is sent as it is.
+    pub(crate) fn is_of_client(self, name: &str) -> bool {
+        self.client_fields.is_some_and(|fields| fields.contains(name))
     }
 
     /// Returns the parameters that the model accepts, under the names that it wants. Reports all others.
@@ -54,7 +67,10 @@ impl<'a> ModelParameters<'a> {
             OutputLimit::MaxCompletionTokens => "max_completion_tokens",
             _ => return name,
         };
-        if wanted == name || !matches!(name, "max_tokens" | "max_completion_tokens") {
+        if wanted == name
+            || self.is_of_client(name)
+            || !matches!(name, "max_tokens" | "max_completion_tokens")
+        {
             return name;
         }
         let text =
@@ -109,7 +125,7 @@ impl<'a> ModelParameters<'a> {
     fn problem(self, name: &str, value: &Value) -> Option<Problem> {
         let is_zero = value.as_f64().is_some_and(|number| number <= 0.0);
         match name {
-            _ if value.is_null() => None,
+            name if value.is_null() || self.is_of_client(name) => None,
             "top_k" | "topK" => match self.rules.top_k {
                 TopKRule::Rejected => Some(Problem::Rejected),
                 TopKRule::Positive if is_zero => Some(Problem::Zero),

@@ -43,9 +43,9 @@ impl Reader<'_> {
             (ReasoningState::Unknown, _) => return true,
             (_, Origin::Details | Origin::Extra) => return true,
             (state, Origin::Gemini) => state.is_signature(),
-            (ReasoningState::Thinking, Origin::Anthropic) | (ReasoningState::Items, Origin::Responses) => {
-                true
-            }
+            (ReasoningState::Items, Origin::Responses) => true,
+            // Models with `reasoning_content` have blocks of thinking in Anthropic's API.
+            (state, Origin::Anthropic) => state == ReasoningState::Thinking || state.is_content(),
             _ => false,
         };
         match writer {
@@ -119,6 +119,8 @@ pub(crate) fn of<'a>(
         match origin(artifact).filter(|origin| wanted.contains(origin)) {
             Some(origin) if reader.accepts(origin, writer) => own.push(artifact),
             Some(_) => loss = loss.or(Some(Loss::Model)),
+            // The id and the state of a message are no reasoning.
+            None if artifact.get("type").is_some_and(|kind| kind == "message") => {}
             None => loss = Some(Loss::Provider),
         }
     }

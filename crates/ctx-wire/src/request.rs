@@ -1,6 +1,7 @@
 //! What a request holds beside its messages, and the body that comes out.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -87,6 +88,8 @@ pub struct Options<'a> {
     pub rules: RequestRules,
     /// How a text completion writes turns; `chatml` by default.
     pub template: Option<&'a Template>,
+    /// Names of parameters from a client of the same API dialect. They are sent unchanged.
+    pub client_fields: Option<&'a BTreeSet<String>>,
 }
 
 impl Default for Options<'_> {
@@ -96,6 +99,7 @@ impl Default for Options<'_> {
             system: SystemPlacement::default(),
             rules: RequestRules::default(),
             template: None,
+            client_fields: None,
         }
     }
 }

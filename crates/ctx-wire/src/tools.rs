@@ -8,22 +8,32 @@ use serde_json::Value;
 
 use crate::json::{Json, Object, object};
 
-/// Reads the definition of a function, in the form of any dialect; `None` for one of the provider's own tools and for
-/// what is no definition.
+/// Reads the functions of a tool in any API dialect. A tool of Gemini can have several. The provider's own tools and
+/// invalid definitions have none.
 ///
 /// ```
 /// let tool = serde_json::json!({ "name": "look", "input_schema": { "type": "object" } });
-/// assert_eq!(&*ctx_wire::read_tool(&tool).unwrap().name, "look");
-/// assert_eq!(ctx_wire::read_tool(&serde_json::json!({ "type": "web_search" })), None);
+/// assert_eq!(&*ctx_wire::read_tools(&tool)[0].name, "look");
+/// assert!(ctx_wire::read_tools(&serde_json::json!({ "type": "web_search" })).is_empty());
+/// let tool = serde_json::json!({ "functionDeclarations": [{ "name": "look" }, { "name": "go" }] });
+/// assert_eq!(ctx_wire::read_tools(&tool).len(), 2);
 /// ```
-pub fn read_tool(definition: &Value) -> Option<ToolDefinition> {
-    let tool = Tool::read(definition).filter(|tool| !tool.is_custom())?;
-    Some(ToolDefinition {
-        name: tool.name.as_str()?.into(),
-        description: tool.description.and_then(Value::as_str).map(Text::from),
-        parameters: Arc::new(tool.schema.cloned().unwrap_or_default()),
-    })
+pub fn read_tools(tool: &Value) -> Vec<ToolDefinition> {
+    let declared = DECLARATIONS.into_iter().find_map(|key| tool.get(key)?.as_array());
+    let definitions = declared.map_or(std::slice::from_ref(tool), Vec::as_slice);
+    let read = definitions.iter().filter_map(|definition| {
+        let tool = Tool::read(definition).filter(|tool| !tool.is_custom())?;
+        Some(ToolDefinition {
+            name: tool.name.as_str()?.into(),
+            description: tool.description.and_then(Value::as_str).map(Text::from),
+            parameters: Arc::new(tool.schema.cloned().unwrap_or_default()),
+        })
+    });
+    read.collect()
 }
+
+/// The list of functions of a tool of Gemini.
+pub(crate) const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
 
 /// A function that a model may call, as far as every dialect can say it.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +52,7 @@ impl<'a> Tool<'a> {
         let mut envelopes = ["function", "custom"].into_iter();
         let body = envelopes.find_map(|key| definition.get(key)).unwrap_or(definition);
         let mut format = None;
-        let mut names = ["parameters", "input_schema", "parametersJsonSchema"].into_iter();
+        let mut names = SCHEMAS.into_iter();
         let schema = names.find_map(|key| body.get(key));
         match definition.get("type").and_then(Value::as_str) {
             None | Some("function") => {}
@@ -101,6 +111,9 @@ impl<'a> Tool<'a> {
         self.strict
     }
 }
+
+/// The schema of the arguments in the API dialects.
+const SCHEMAS: [&str; 4] = ["parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema"];
 
 /// Where `OpenAI`'s APIs have the grammar of a custom tool.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Requests: what they hold beside their messages, and their bytes.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use ctx_types::internal::excerpt;
 use ctx_types::ports::ToolDefinition;
 use ctx_types::{Diagnostic, Message, ToolCall, phrase};
-use ctx_wire::{Dialect, Options, Request, tool_definition};
+use ctx_wire::{Dialect, Options, Request, read_tools, tool_definition};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -21,11 +22,15 @@ pub struct RequestShape {
     pub tools: Vec<Value>,
     /// Whether the answer is to come in pieces; true by default.
     pub streams: bool,
+    /// Names of parameters from a client of the same API dialect. If set, these parameters, the tools, and the tool
+    /// calls of messages are sent unchanged.
+    pub client_fields: Option<BTreeSet<String>>,
 }
 
 impl Default for RequestShape {
     fn default() -> Self {
-        Self { model: String::new(), parameters: Map::new(), tools: Vec::new(), streams: true }
+        let (model, parameters, tools) = (String::new(), Map::new(), Vec::new());
+        Self { model, parameters, tools, streams: true, client_fields: None }
     }
 }
 
@@ -35,7 +40,11 @@ impl RequestShape {
     /// `tools` stand before those of the shape. `model` is asked unless the shape names one. What [`ctx_wire::lint`] finds in the body is among the findings.
     pub fn encode(&self, target: &Target<'_>, messages: &[Message], tools: &[ToolDefinition]) -> RequestBody {
         let Target { dialect, model, options } = *target;
-        let (messages, repaired) = sendable(messages, tools);
+        let options = Options { client_fields: self.client_fields.as_ref(), ..options };
+        let (messages, repaired) = match &self.client_fields {
+            Some(_) => (Cow::Borrowed(messages), Vec::new()),
+            None => sendable(messages, &[tools, &self.functions()].concat()),
+        };
         let given = self.tools.iter().cloned();
         let tools: Vec<Value> = tools.iter().map(tool_definition).chain(given).collect();
         let parameters = self.parameters_for(dialect);
@@ -44,6 +53,11 @@ impl RequestShape {
         let mut encoded = dialect.encode_with(&messages, &request, &options);
         encoded.diagnostics.extend(repaired);
         RequestBody { bytes: encoded.to_bytes(), diagnostics: encoded.diagnostics }
+    }
+
+    /// Returns the functions among the tools of the shape.
+    fn functions(&self) -> Vec<ToolDefinition> {
+        self.tools.iter().flat_map(read_tools).collect()
     }
 
     /// The fields beside the messages; Gemini is asked for a stream by its address.

@@ -4,10 +4,12 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use ctx_project::OnLoss;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::args::turn::{self, ConfigArguments};
-use crate::args::{EndpointArguments, RARE, StoreArguments};
+use crate::args::{EndpointArguments, RARE, StoreArguments, choice};
 
 /// Serve agents over the OpenAI, Anthropic and Gemini APIs
 ///
@@ -48,6 +50,9 @@ pub(crate) struct ServeArguments {
     pub(crate) keys: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+    /// Parts of a request that the API of the provider cannot express [default: from ctx.toml, or refuse]
+    #[arg(long, value_parser = choice(LOSS_RULES), value_name = "WORD", display_order = RARE)]
+    pub(crate) on_loss: Option<OnLoss>,
     /// Size limit of a request body in MiB
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
     #[arg(display_order = RARE)]
@@ -73,26 +78,24 @@ pub(crate) struct ServeArguments {
     /// Log level; logs are JSON lines on standard error
     ///
     /// Logs never contain message texts or keys.
-    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
-    pub(crate) log: LogLevel,
+    #[arg(long, value_parser = choice(LOG_LEVELS), value_name = "LEVEL", default_value = "info")]
+    pub(crate) log: LevelFilter,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-/// Log levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogLevel {
-    /// No logs
-    Off,
-    /// Errors
-    Error,
-    /// Errors and warnings
-    Warn,
-    /// Also each turn
-    Info,
-    /// Also each diagnostic
-    Debug,
-}
+const LOSS_RULES: &[(&str, &str, OnLoss)] = &[
+    ("refuse", "Reject the request", OnLoss::Refuse),
+    ("drop", "Drop the parts and list them in `x-ctx-lost`", OnLoss::Drop),
+];
+
+const LOG_LEVELS: &[(&str, &str, LevelFilter)] = &[
+    ("off", "No logs", LevelFilter::OFF),
+    ("error", "Errors", LevelFilter::ERROR),
+    ("warn", "Errors and warnings", LevelFilter::WARN),
+    ("info", "Also each turn", LevelFilter::INFO),
+    ("debug", "Also each diagnostic", LevelFilter::DEBUG),
+];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {

@@ -15,7 +15,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::args::{
-    KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, LogLevel, ServeArguments, ServeCommand,
+    KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, ServeArguments, ServeCommand,
 };
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
@@ -99,6 +99,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         endpoint: EndpointOptions::from(&arguments.endpoint),
         model: arguments.model.clone(),
         context_tokens: arguments.context_tokens,
+        on_loss: arguments.on_loss,
         at: arguments.at.clone(),
         tz: arguments.tz.clone(),
         seed: arguments.seed,
@@ -111,14 +112,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
 }
 
 /// Writes logs to standard error. Ignores logs of other crates, which may contain URLs and headers.
-fn log(level: LogLevel) {
-    let level = match level {
-        LogLevel::Off => LevelFilter::OFF,
-        LogLevel::Error => LevelFilter::ERROR,
-        LogLevel::Warn => LevelFilter::WARN,
-        LogLevel::Info => LevelFilter::INFO,
-        LogLevel::Debug => LevelFilter::DEBUG,
-    };
+fn log(level: LevelFilter) {
     let lines = tracing_subscriber::fmt::layer().json().with_writer(std::io::stderr);
     tracing_subscriber::registry().with(lines).with(Targets::new().with_target("ctx_", level)).init();
 }

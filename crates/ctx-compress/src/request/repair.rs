@@ -33,7 +33,8 @@ const INTERRUPTED: &str = "[interrupted: this call has no result]";
 /// Makes calls and results pair; `None` if they do already, which costs O(messages) and copies nothing.
 ///
 /// A result directly follows the message with its call: a later one is moved there, a second one and one without a
-/// call are left out, and a call without any gets one that says so. O(messages).
+/// call are dropped, and a call without a result gets a placeholder. A result whose call the provider stores keeps its
+/// place. O(messages).
 ///
 /// ```
 /// use ctx_compress::request::repair;
@@ -65,7 +66,8 @@ pub(crate) fn is_paired(messages: &[Message]) -> bool {
             return false;
         }
         if message.role == Role::Tool {
-            if !message.tool_call_id.as_deref().is_some_and(|id| open.remove(id)) {
+            let has_call = message.tool_call_id.as_deref().is_some_and(|id| open.remove(id));
+            if !has_call && !message.answers_stored_call() {
                 return false;
             }
             continue;
@@ -90,6 +92,8 @@ struct Pairing<'a> {
     owners: Vec<(usize, usize)>,
     /// The results that stay.
     kept: Vec<usize>,
+    /// The results whose calls the provider stores, ascending.
+    of_stored_calls: Vec<usize>,
     found: Vec<Diagnostic>,
 }
 
@@ -150,6 +154,9 @@ impl<'a> Pairing<'a> {
                 .find(|at| self.calls.get(*at).is_some_and(|call| call.result.is_none())),
         };
         let Some((at, call)) = at.and_then(|at| Some((at, self.calls.get_mut(at)?))) else {
+            if message.answers_stored_call() {
+                return self.of_stored_calls.push(index);
+            }
             let id = message.tool_call_id.as_deref().unwrap_or_default();
             let text = phrase!("no earlier call has id `{id}`; the result is removed", id = excerpt(id));
             return self.report(codes::ORPHAN_RESULT, text, pointer);
@@ -187,12 +194,16 @@ impl<'a> Pairing<'a> {
             let text = phrase!("call `{id}` has no result; a placeholder result is added", id);
             self.report(codes::UNANSWERED_CALL, text, format!("/{owner}/tool_calls/{position}"));
         }
-        self.kept = self.calls.iter().filter_map(|call| call.result).collect();
+        let results = self.calls.iter().filter_map(|call| call.result);
+        self.kept = results.chain(self.of_stored_calls.iter().copied()).collect();
         let (mut result, mut places) =
             (Vec::with_capacity(messages.len()), Vec::with_capacity(messages.len() + 1));
         for (index, message) in messages.iter().enumerate() {
             places.push(result.len());
             match message.role {
+                Role::Tool if self.of_stored_calls.binary_search(&index).is_ok() => {
+                    result.push(message.clone())
+                }
                 Role::Tool => {}
                 Role::Assistant => self.write_group(index, message, messages, &mut result),
                 _ => result.push(message.clone().with(|message| message.tool_calls = Vec::new())),
@@ -290,6 +301,17 @@ mod tests {
         check("t:x u", "u", &[801]);
         check("u t", "u", &[801]);
         check("a:x t:x t:z", "a:x t:x", &[801]);
+    }
+
+    #[test]
+    fn keeps_results_of_stored_calls() {
+        let mut all = messages("u t:z a:x t:x");
+        all[1].provider_fields = Some(std::sync::Arc::new(serde_json::json!({ "answers": "storedCall" })));
+        assert!(repair(&all).is_none());
+        all.extend(messages("a:y"));
+        let repaired = repair(&all).unwrap();
+        assert_eq!(words(&repaired.messages), "u t:z a:x t:x a:y t:y");
+        assert!(repaired.left_out.is_empty());
     }
 
     #[test]

@@ -17,4 +17,5 @@ mod lint_rules;
 mod pipeline;
 mod properties;
 mod repeats;
+mod request_fields;
 mod stable;

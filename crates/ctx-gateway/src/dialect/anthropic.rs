@@ -3,55 +3,22 @@
 use std::sync::Arc;
 
 use ctx_preset_import::RequestApi;
-use ctx_types::phrase;
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 
-use super::reading::{self, arguments, flag, rename, text, wrong};
-use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, sse};
+use super::reading::{self, arguments, flag, text};
+use super::{Answer, Asked, Label, Part, Pieces, sse};
 use crate::refusal::Refusal;
-
-/// What chat completions call the parameters.
-const NAMES: &[(&str, &str)] = &[
-    ("max_tokens", "max_tokens"),
-    ("stop_sequences", "stop"),
-    ("temperature", "temperature"),
-    ("top_p", "top_p"),
-    ("top_k", "top_k"),
-];
 
 /// Reads a request.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
     let messages = reading::messages(&mut body, RequestApi::Anthropic)?;
     let tools = reading::tools(body.shift_remove("tools"))?;
-    let mut parameters = Map::new();
-    rename(&mut body, &mut parameters, NAMES);
     let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
     let conversation = reading::conversation(&mut body)?;
     body.retain(|_, value| !value.is_null());
-    Ok(Asked { model, messages, tools, parameters, own: body, streams, conversation, ..Asked::default() })
-}
-
-/// Reads which tool must be called, and whether only one may be.
-pub(super) fn read_choice(choice: &Value) -> Result<ToolChoice, Refusal> {
-    Ok(match text(choice.get("type"), "tool_choice.type")?.as_str() {
-        "auto" => ToolChoice::Auto,
-        "any" => ToolChoice::Any,
-        "none" => ToolChoice::None,
-        "tool" => ToolChoice::Tool(text(choice.get("name"), "tool_choice.name")?),
-        _ => return Err(wrong("tool_choice.type", &phrase!("`auto`, `any`, `tool`, or `none`"))),
-    })
-}
-
-/// Writes which tool must be called.
-pub(super) fn choice(choice: &ToolChoice) -> Value {
-    match choice {
-        ToolChoice::Auto => json!({ "type": "auto" }),
-        ToolChoice::None => json!({ "type": "none" }),
-        ToolChoice::Any => json!({ "type": "any" }),
-        ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
-    }
+    Ok(Asked { model, messages, tools, parameters: body, streams, conversation, ..Asked::default() })
 }
 
 /// Writes a whole answer.

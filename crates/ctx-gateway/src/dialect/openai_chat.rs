@@ -1,13 +1,12 @@
 //! Chat completions.
 
 use ctx_preset_import::RequestApi;
-use ctx_types::internal::excerpt;
 use ctx_types::{ToolCall, phrase};
 use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 
 use super::reading::{self, flag, text, wrong};
-use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, sse};
+use super::{Answer, Asked, Label, Part, Pieces, sse};
 use crate::refusal::Refusal;
 
 /// Reads a request.
@@ -21,7 +20,7 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
         return Err(wrong("stream_options", &phrase!("an object")));
     }
     let wants_usage = flag(options.get("include_usage"), "stream_options.include_usage")?;
-    if body.shift_remove("n").is_some_and(|n| n != 1 && !n.is_null()) {
+    if body.get("n").is_some_and(|n| *n != 1 && !n.is_null()) {
         return Err(wrong("n", &phrase!("1")));
     }
     let conversation = reading::conversation(&mut body)?;
@@ -36,34 +35,6 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
         conversation,
         ..Asked::default()
     })
-}
-
-/// Reads which tool must be called, as chat completions and responses say it.
-pub(super) fn read_choice(choice: &Value) -> Result<ToolChoice, Refusal> {
-    let name = choice.pointer("/function/name").or_else(|| choice.get("name"));
-    Ok(match (choice, name) {
-        (Value::String(word), _) => match word.as_str() {
-            "auto" => ToolChoice::Auto,
-            "none" => ToolChoice::None,
-            "required" => ToolChoice::Any,
-            word => {
-                let text = phrase!("`tool_choice` cannot be `{word}`", word = excerpt(word));
-                return Err(Refusal::malformed(text).at("tool_choice"));
-            }
-        },
-        (_, Some(Value::String(name))) => ToolChoice::Tool(name.clone()),
-        _ => return Err(wrong("tool_choice", &phrase!("`auto`, `none`, `required`, or a function"))),
-    })
-}
-
-/// Writes which tool must be called.
-pub(super) fn choice(choice: &ToolChoice) -> Value {
-    match choice {
-        ToolChoice::Auto => json!("auto"),
-        ToolChoice::None => json!("none"),
-        ToolChoice::Any => json!("required"),
-        ToolChoice::Tool(name) => json!({ "type": "function", "function": { "name": name } }),
-    }
 }
 
 /// Writes a whole answer.

@@ -3,54 +3,22 @@
 use std::sync::Arc;
 
 use ctx_preset_import::RequestApi;
-use ctx_types::phrase;
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 
-use super::reading::{self, flag, maybe_text, rename, text};
-use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, openai_chat, sse};
+use super::reading::{self, flag, maybe_text, text};
+use super::{Answer, Asked, Label, Part, Pieces, sse};
 use crate::refusal::Refusal;
 
 /// Reads a request.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
-    if body.shift_remove("previous_response_id").is_some_and(|id| !id.is_null()) {
-        let text = phrase!(
-            "`previous_response_id` is not supported; use `conversation`, or send the complete input"
-        );
-        return Err(Refusal::malformed(text).at("previous_response_id"));
-    }
     let messages = reading::messages(&mut body, RequestApi::Responses)?;
     let tools = reading::tools(body.shift_remove("tools"))?;
     let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
-    let (mut parameters, mut lost) = (Map::new(), Vec::new());
-    rename(
-        &mut body,
-        &mut parameters,
-        &[
-            ("max_output_tokens", "max_tokens"),
-            ("temperature", "temperature"),
-            ("top_p", "top_p"),
-            ("parallel_tool_calls", "parallel_tool_calls"),
-        ],
-    );
     let conversation = named(&mut body)?;
-    // The answer is waited for.
-    lost.extend(
-        body.shift_remove("background").filter(|value| *value == true).map(|_| "background".to_owned()),
-    );
     body.retain(|_, value| !value.is_null());
-    Ok(Asked {
-        model,
-        messages,
-        tools,
-        parameters,
-        own: body,
-        streams,
-        conversation,
-        lost,
-        ..Asked::default()
-    })
+    Ok(Asked { model, messages, tools, parameters: body, streams, conversation, ..Asked::default() })
 }
 
 /// The conversation, as this dialect names it, or as all do.
@@ -63,38 +31,6 @@ fn named(body: &mut Map<String, Value>) -> Result<Option<String>, Refusal> {
     Ok(own.or(metadata))
 }
 
-/// The form of the answer and how hard to think, by the names of chat completions.
-pub(super) fn form(body: &mut Map<String, Value>, parameters: &mut Map<String, Value>) {
-    if let Some(effort) = body.get("reasoning").and_then(|reasoning| reasoning.get("effort")).cloned()
-        && !effort.is_null()
-    {
-        body.shift_remove("reasoning");
-        parameters.insert("reasoning_effort".to_owned(), effort);
-    }
-    let format = body.get("text").and_then(|text| text.get("format")).cloned();
-    let format = match format {
-        Some(Value::Object(mut format)) => match format.get("type").and_then(Value::as_str) {
-            Some("json_schema") => {
-                format.shift_remove("type");
-                json!({ "type": "json_schema", "json_schema": format })
-            }
-            Some("json_object") => Value::Object(format),
-            _ => return,
-        },
-        _ => return,
-    };
-    body.shift_remove("text");
-    parameters.insert("response_format".to_owned(), format);
-}
-
-/// Writes which tool must be called.
-pub(super) fn choice(choice: &ToolChoice) -> Value {
-    match choice {
-        ToolChoice::Tool(name) => json!({ "type": "function", "name": name }),
-        other => openai_chat::choice(other),
-    }
-}
-
 /// Writes a whole answer.
 pub(super) fn write(label: &Label, answer: &Answer) -> Value {
     response(label, answer.status(), &output(label, answer), Some(answer))
@@ -102,7 +38,15 @@ pub(super) fn write(label: &Label, answer: &Answer) -> Value {
 
 impl Answer {
     fn status(&self) -> &'static str {
-        if self.finish == Finish::Length { "incomplete" } else { "completed" }
+        if self.incomplete_reason().is_some() { "incomplete" } else { "completed" }
+    }
+
+    fn incomplete_reason(&self) -> Option<&'static str> {
+        match self.finish {
+            Finish::Length => Some("max_output_tokens"),
+            Finish::Refused => Some("content_filter"),
+            _ => None,
+        }
     }
 }
 
@@ -154,7 +98,8 @@ fn response(label: &Label, status: &str, output: &[Value], answer: Option<&Answe
             "total_tokens": usage.input.saturating_add(usage.output),
         })
     });
-    let incomplete = (status == "incomplete").then(|| json!({ "reason": "max_output_tokens" }));
+    let reason = answer.and_then(Answer::incomplete_reason);
+    let incomplete = reason.map(|reason| json!({ "reason": reason }));
     json!({
         "id": format!("resp_{}", label.id), "object": "response", "created_at": label.created, "status": status,
         "error": null, "incomplete_details": incomplete, "instructions": null, "metadata": {},

@@ -78,8 +78,8 @@ pub(super) fn messages(body: &mut Map<String, Value>, api: RequestApi) -> Result
     if body[key].as_array().is_some_and(Vec::is_empty) {
         return Err(wrong(key, &phrase!("a list with at least one message")));
     }
-    if api == RequestApi::Gemini {
-        check_contents(body[key].as_array().into_iter().flatten())?;
+    for (index, message) in body[key].as_array().into_iter().flatten().enumerate() {
+        check_message(message, &format!("{key}[{index}]"), api)?;
     }
     let read = take_request_messages(body, api);
     if let Some(found) = read.diagnostics.iter().find(|found| found.severity != Severity::Info) {
@@ -101,19 +101,54 @@ pub(super) fn messages(body: &mut Map<String, Value>, api: RequestApi) -> Result
     Ok(read.nodes)
 }
 
-/// Rejects contents of Gemini whose parts could not be read.
-fn check_contents<'v>(contents: impl Iterator<Item = &'v Value>) -> Result<(), Refusal> {
-    for (index, content) in contents.enumerate() {
-        let place = format!("contents[{index}]");
-        let role = maybe_text(content.get("role"), &format!("{place}.role"))?;
-        if !matches!(role.as_deref(), None | Some("user" | "model" | "function" | "system")) {
-            return Err(wrong(&format!("{place}.role"), &phrase!("`user` or `model`")));
+/// Rejects a message that could not be read completely.
+fn check_message(message: &Value, place: &str, api: RequestApi) -> Result<(), Refusal> {
+    let role = maybe_text(message.get("role"), &format!("{place}.role"))?;
+    let role = role.as_deref();
+    let content = message.get("content").unwrap_or(&Value::Null);
+    let has_content = content.is_string() || content.is_array();
+    match api {
+        RequestApi::Gemini if !matches!(role, None | Some("user" | "model" | "function" | "system")) => {
+            Err(wrong(&format!("{place}.role"), &phrase!("`user` or `model`")))
         }
-        if !content["parts"].is_array() {
-            return Err(wrong(&format!("{place}.parts"), &phrase!("a list")));
+        RequestApi::Gemini => match message["parts"].as_array() {
+            None => Err(wrong(&format!("{place}.parts"), &phrase!("a list"))),
+            Some(parts) => check_calls(parts, &format!("{place}.parts")),
+        },
+        RequestApi::Anthropic if !matches!(role, Some("user" | "assistant" | "system")) => {
+            Err(wrong(&format!("{place}.role"), &phrase!("`user` or `assistant`")))
         }
+        RequestApi::Anthropic if !has_content => {
+            Err(wrong(&format!("{place}.content"), &phrase!("a string or a list")))
+        }
+        RequestApi::Anthropic => {
+            let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+            let mut calls = blocks.iter().filter(|block| block["type"] == "tool_use");
+            if calls.any(|call| !call["id"].is_string() || !call["input"].is_object()) {
+                return Err(wrong(
+                    &format!("{place}.content"),
+                    &phrase!("a list whose calls have an id and an input"),
+                ));
+            }
+            Ok(())
+        }
+        RequestApi::ChatCompletions if !has_content && matches!(role, Some("user" | "tool")) => {
+            Err(wrong(&format!("{place}.content"), &phrase!("a string or a list")))
+        }
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Rejects calls of Gemini whose arguments are not an object.
+fn check_calls(parts: &[Value], place: &str) -> Result<(), Refusal> {
+    let is_wrong = |part: &Value| {
+        let call = part.get("functionCall").or_else(|| part.get("function_call"));
+        call.and_then(|call| call.get("args")).is_some_and(|args| !args.is_null() && !args.is_object())
+    };
+    match parts.iter().position(is_wrong) {
+        Some(index) => Err(wrong(&format!("{place}[{index}].functionCall.args"), &phrase!("an object"))),
+        None => Ok(()),
+    }
 }
 
 /// Tool definitions; none where there is no list.
@@ -129,15 +164,6 @@ pub(super) fn arguments(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(Value::Object(map)) => Value::Object(map),
         _ => serde_json::json!({ "unreadable": text }),
-    }
-}
-
-/// Moves fields by these names into the parameters, under the names of chat completions.
-pub(super) fn rename(from: &mut Map<String, Value>, to: &mut Map<String, Value>, names: &[(&str, &str)]) {
-    for (theirs, ours) in names {
-        if let Some(value) = from.shift_remove(*theirs).filter(|value| !value.is_null()) {
-            to.insert((*ours).to_owned(), value);
-        }
     }
 }
 

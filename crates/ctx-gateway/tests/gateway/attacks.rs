@@ -317,7 +317,10 @@ fn two_lengths_or_two_names_are_refused() {
 #[test]
 fn what_a_client_names_writes_no_header_of_the_answer() {
     let folder = House::new(Dialect::Anthropic, vec![]).close();
-    let house = House::open(folder, Dialect::Anthropic, Server::start(|_| whole(Dialect::Anthropic)));
+    let provider = Server::start(|_| whole(Dialect::Anthropic));
+    let house = House::open_with(folder, Dialect::Anthropic, provider, |options| {
+        options.on_loss = Some(ctx_project::OnLoss::Drop);
+    });
     let evil = "c\r\nx-evil: 1";
     let user = json!([{ "role": "user", "content": "Hello" }]);
     for (body, status) in [

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use ctx_project::OnLoss;
 use ctx_wire::Dialect;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::house::House;
-use crate::server::{Answer, Step, sse};
+use crate::server::{Answer, Server, Step, sse};
 
 /// Plays a case, and compares all of what went to and fro.
 #[track_caller]
@@ -20,7 +21,10 @@ fn check(name: &str) {
         }
         whole => Answer::json(200, whole),
     };
-    let house = House::new(provider, vec![reply]);
+    let folder = House::new(provider, vec![]).close();
+    let house = House::open_with(folder, provider, Server::script([reply]), |options| {
+        options.on_loss = (case["on_loss"] == "drop").then_some(OnLoss::Drop);
+    });
     let got = house.post(case["path"].as_str().unwrap(), &case["body"]);
     let sent = house.request();
     let lost = got.header("x-ctx-lost").unwrap_or("nothing").to_owned();
@@ -86,14 +90,18 @@ cases! {
     a_stream_of_generated_content_ends_with_its_calls
     fields_of_the_providers_own_dialect_pass_through
     reads_refusals_of_a_history
+    gemini_fields_pass_through
+    messages_of_chat_completions_keep_their_form
+    responses_refer_to_stored_items
+    fields_without_a_counterpart_are_dropped_and_listed
 }
 
 #[test]
 fn headers_of_the_provider_pass_through() {
-    let whole = serde_json::json!({ "type": "message", "content": [{ "type": "text", "text": "Hi." }],
+    let whole = json!({ "type": "message", "content": [{ "type": "text", "text": "Hi." }],
         "stop_reason": "end_turn", "usage": { "input_tokens": 1, "output_tokens": 1 } });
     let house = House::new(Dialect::Anthropic, vec![Answer::json(200, &whole)]);
-    let body = serde_json::json!({ "model": "ada", "max_tokens": 9, "messages": [{ "role": "user", "content": "Hi" }] });
+    let body = json!({ "model": "ada", "max_tokens": 9, "messages": [{ "role": "user", "content": "Hi" }] });
     let headers = [
         ("anthropic-version", "2026-10-21"),
         ("anthropic-beta", "interleaved-thinking-2025-05-14,context-1m-2025-08-07"),
@@ -118,15 +126,94 @@ fn headers_of_the_provider_pass_through() {
 #[test]
 fn messages_that_would_be_lost_are_refused() {
     let house = House::new(Dialect::Gemini, vec![]);
-    let result = serde_json::json!({ "functionResponse": { "name": "look", "response": {} } });
+    let result = json!({ "functionResponse": { "name": "look", "response": {} } });
     for (content, expected) in [
-        (serde_json::json!({ "role": "assistant", "parts": [{ "text": "Hi" }] }), "contents[0].role"),
-        (serde_json::json!({ "role": "user", "parts": { "text": "Hi" } }), "contents[0].parts"),
-        (serde_json::json!({ "role": "user", "parts": [result] }), "contents"),
+        (json!({ "role": "assistant", "parts": [{ "text": "Hi" }] }), "contents[0].role"),
+        (json!({ "role": "user", "parts": { "text": "Hi" } }), "contents[0].parts"),
+        (json!({ "role": "user", "parts": [result] }), "contents"),
     ] {
-        let body = serde_json::json!({ "contents": [content] });
+        let body = json!({ "contents": [content] });
         let got = house.post("/v1beta/models/ada:generateContent", &body);
         assert_eq!(got.status, 400, "{got:?}");
         assert!(got.body.contains(&format!("`{expected}`")), "{got:?}");
     }
+}
+
+/// Returns the body that the provider would get.
+#[track_caller]
+fn preview(house: &House, path: &str, body: &Value) -> Value {
+    let got = house.ask("POST", path, &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
+    assert_eq!(got.status, 200, "{got:?}");
+    got.json()
+}
+
+#[test]
+fn parameters_and_tools_pass_through() {
+    let schema = json!({ "type": "object", "default": { "type": "STRING" } });
+    let responses = json!({ "model": "ada", "input": [{ "role": "user", "content": "Hi" }], "instructions": "Be kind.",
+        "tools": [{ "type": "custom", "name": "run", "format": { "type": "text" } }, { "type": "web_search", "x": 1 }],
+        "tool_choice": { "type": "web_search" }, "store": false, "include": ["reasoning.encrypted_content"],
+        "prompt_cache_key": "k", "previous_response_id": "resp_1", "background": false, "metadata": { "a": "b" },
+        "stream_options": { "include_obfuscation": false }, "temperature": 2, "x": { "y": 1 } });
+    let chat = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hi" }], "n": 1, "top_k": 0,
+        "tools": [{ "type": "function", "function": { "name": "mcp.look", "x": 1 }, "y": 2 }],
+        "tool_choice": { "type": "allowed_tools", "allowed_tools": { "mode": "auto", "tools": [] } },
+        "store": false, "metadata": { "a": "b" }, "reasoning_effort": "low", "temperature": 2, "x": { "y": 1 } });
+    let anthropic = json!({ "model": "ada", "max_tokens": 9, "messages": [{ "role": "user", "content": "Hi" }],
+        "tools": [{ "name": "look", "input_schema": schema, "x": 1 }, { "type": "new_tool", "name": "z" }],
+        "tool_choice": { "type": "auto", "x": 1 }, "temperature": 2, "seed": 1, "x": { "y": 1 } });
+    let function = json!({ "name": "mcp.look", "parameters_json_schema": schema, "behavior": "BLOCKING" });
+    let gemini = json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hi" }] }],
+        "tools": [{ "function_declarations": [function], "x": 1 }, { "googleSearch": {} }],
+        "generationConfig": { "max_output_tokens": 5, "thinking_config": { "include_thoughts": true } },
+        "store": true, "x": { "y": 1 } });
+    for (dialect, path, body) in [
+        (Dialect::OpenaiChat, "/v1/chat/completions", chat),
+        (Dialect::OpenaiResponses, "/v1/responses", responses),
+        (Dialect::Anthropic, "/v1/messages", anthropic),
+        (Dialect::Gemini, "/v1beta/models/ada:generateContent", gemini),
+    ] {
+        let house = House::new(dialect, vec![]);
+        let sent = preview(&house, path, &body);
+        for (key, value) in body.as_object().unwrap() {
+            if !["model", "messages", "input", "contents"].contains(&key.as_str()) {
+                assert_eq!(&sent[key], value, "{path} {key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn references_of_responses_pass_through() {
+    let house = House::new(Dialect::OpenaiResponses, vec![]);
+    let items = json!([{ "type": "message", "role": "user", "content": "Hi" },
+        { "type": "item_reference", "id": "fc_1" },
+        { "type": "function_call_output", "call_id": "c1", "output": "red" }]);
+    let sent = preview(&house, "/v1/responses", &json!({ "model": "ada", "input": items }));
+    let items = items.as_array().unwrap();
+    assert!(items.iter().all(|item| sent["input"].as_array().unwrap().contains(item)), "{sent:#}");
+    let body = json!({ "model": "ada", "input": [items[2]], "previous_response_id": "resp_1" });
+    let sent = preview(&house, "/v1/responses", &body);
+    assert!(sent["input"].as_array().unwrap().contains(&items[2]), "{sent:#}");
+}
+
+#[test]
+fn refuses_fields_without_a_counterpart() {
+    let house = House::new(Dialect::Anthropic, vec![]);
+    let part = json!({ "type": "new_part", "a": 1 });
+    for (key, value, expected) in [
+        ("seed", json!(1), "`seed` has no counterpart"),
+        ("response_format", json!({ "type": "json_object" }), "the value of `response_format`"),
+        ("tools", json!([{ "type": "web_search" }]), "`tools[0]` is a tool that only another provider runs"),
+        ("messages", json!([{ "role": "user", "content": [part] }]), "part `new_part`"),
+        ("messages", json!([{ "role": "user", "content": "Hi", "x": 1 }]), "`x`"),
+        ("messages", json!([{ "role": "user", "content": "Hi", "name": "ann" }]), "name"),
+    ] {
+        let mut body = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hi" }] });
+        body[key] = value;
+        let got = house.post("/v1/chat/completions", &body);
+        assert_eq!(got.status, 400, "{got:?}");
+        assert!(got.body.contains(expected) && got.body.contains("on-loss"), "{expected} {got:?}");
+    }
+    assert_eq!(house.provider.requests().len(), 0);
 }

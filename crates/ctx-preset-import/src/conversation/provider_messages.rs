@@ -28,7 +28,7 @@ pub(super) fn convert(items: Vec<(usize, Value)>, api: Option<RequestApi>) -> Ve
                 if is_of(RequestApi::Responses, true)
                     && responses_items::is_output(&item, reply.is_some(), api.is_some()) =>
             {
-                reply.get_or_insert_with(|| responses_items::Reply::new(index)).add(item);
+                reply.get_or_insert_with(|| responses_items::Reply::new(index, api.is_some())).add(item);
                 continue;
             }
             other => other,
@@ -39,13 +39,13 @@ pub(super) fn convert(items: Vec<(usize, Value)>, api: Option<RequestApi>) -> Ve
                 if message.get("content").is_some_and(Value::is_array)
                     && is_of(RequestApi::Anthropic, is_anthropic(&message)) =>
             {
-                anthropic(message)
+                anthropic(message, api.is_some())
             }
             Value::Object(message) if is_of(RequestApi::Gemini, true) && is_gemini(&message) => {
                 gemini(message, index, &mut open)
             }
             Value::Object(item) if is_of(RequestApi::Responses, true) && responses_items::is_input(&item) => {
-                vec![responses_items::input(item)]
+                vec![responses_items::input(item, api.is_some())]
             }
             other => vec![other],
         };
@@ -97,7 +97,8 @@ pub(crate) fn is_gemini(message: &Map<String, Value>) -> bool {
         && matches!(role, None | Some("user" | "model" | "function" | "system"))
 }
 
-fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
+/// `is_request`: the message goes back to the API, with unsigned thinking and `is_error: false`.
+fn anthropic(mut message: Map<String, Value>, is_request: bool) -> Vec<Value> {
     let Some(Value::Array(blocks)) = message.shift_remove("content") else { return Vec::new() };
     let mut read = ReadParts::default();
     for block in blocks {
@@ -114,18 +115,21 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
                     "tool_call_id": block.get("tool_use_id"),
                     "content": block.get("content").map_or_else(|| json!(""), anthropic_content),
                 });
-                if block.get("is_error") == Some(&Value::Bool(true)) {
+                let mut known = vec!["type", "tool_use_id", "content"];
+                let is_error = block.get("is_error") == Some(&Value::Bool(true));
+                if is_error {
                     result["metadata"] = json!({ "isError": true });
                 }
-                put_rest(&mut result, "anthropic", &block, &["type", "tool_use_id", "content", "is_error"]);
+                known.extend((is_error || !is_request).then_some("is_error"));
+                put_rest(&mut result, "anthropic", &block, &known);
                 read.results.push(result);
             }
             Some("thinking" | "redacted_thinking") if !block["thinking"].is_array() => {
                 read.reasoning += block.get("thinking").and_then(Value::as_str).unwrap_or_default();
                 let is_signed =
                     |key: &str| block.get(key).and_then(Value::as_str).is_some_and(|key| !key.is_empty());
-                // Without a signature the provider rejects it.
-                if is_signed("signature") || is_signed("data") {
+                // Without a signature, Claude rejects it.
+                if is_request || is_signed("signature") || is_signed("data") {
                     read.add_thought(block);
                 }
             }
@@ -201,7 +205,7 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
         } else if let Some(text) = text {
             signed = Some(("part", read.parts.len()));
             let mut words = json!({ "type": "text", "text": text });
-            put_rest(&mut words, "gemini", &part, &["text", "thought"]);
+            put_rest(&mut words, "gemini", &part, &["text"]);
             read.add_part(words);
         } else {
             signed = Some(("part", read.parts.len()));
@@ -317,9 +321,11 @@ impl ReadParts {
             // The last result keeps what stands beside the content, such as the time.
             if let Some(Value::Object(last)) = messages.last_mut() {
                 message.shift_remove("role");
+                let fields = message.shift_remove("providerFields");
                 for (key, value) in message {
                     last.entry(key).or_insert(value);
                 }
+                keep_message_fields(last, fields);
             }
             return messages;
         }
@@ -375,6 +381,15 @@ fn call(id: &Value, name: &Value, arguments: Option<&Value>) -> Value {
     json!({ "id": id, "type": "function", "function": function })
 }
 
+/// Gives the last result the provider fields of a message that has only results.
+fn keep_message_fields(result: &mut Map<String, Value>, fields: Option<Value>) {
+    let Some(Value::Object(fields)) = fields else { return };
+    let own = result.entry("providerFields").or_insert_with(|| json!({}));
+    for (dialect, fields) in fields {
+        own[dialect]["messageFields"] = fields;
+    }
+}
+
 /// Gives a part, a call or a result the other fields of the block that it comes from, for its API dialect alone.
 fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
     let fields = block.as_object().into_iter().flatten();
@@ -388,14 +403,20 @@ fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
 /// Moves unknown fields of an object to the provider fields of an API dialect.
 pub(super) fn keep_rest(object: &mut Value, dialect: &str, known: &[&str]) {
     let Some(fields) = object.as_object_mut() else { return };
-    let mut rest = std::mem::take(fields);
-    for key in known {
-        fields.extend(rest.shift_remove(*key).map(|value| ((*key).to_owned(), value)));
-    }
-    rest.retain(|_, value| !value.is_null());
+    let rest = take_rest(fields, known);
     if !rest.is_empty() {
         fields.insert("providerFields".to_owned(), json!({ dialect: rest }));
     }
+}
+
+/// Takes unknown fields out of an object, without those that are null.
+pub(super) fn take_rest(fields: &mut Map<String, Value>, known: &[&str]) -> Map<String, Value> {
+    let all = std::mem::take(fields);
+    let (own, mut rest): (Map<String, Value>, Map<String, Value>) =
+        all.into_iter().partition(|(key, _)| known.contains(&key.as_str()));
+    rest.retain(|_, value| !value.is_null());
+    *fields = own;
+    rest
 }
 
 /// Gives a call or a result the other fields of Gemini's function, for that API dialect alone.
@@ -417,7 +438,7 @@ pub(super) fn custom_call(call: &mut Map<String, Value>, input: &Value) {
     if let Some(fields) = call.entry("providerFields").or_insert_with(|| json!({})).as_object_mut() {
         let own = fields.entry("openai").or_insert_with(|| json!({}));
         if let Some(own) = own.as_object_mut() {
-            own.insert("custom".to_owned(), json!(true));
+            own.entry("custom").or_insert(json!(true));
         }
     }
 }

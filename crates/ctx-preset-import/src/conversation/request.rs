@@ -1,5 +1,7 @@
 //! Messages of request bodies.
 
+use std::collections::HashSet;
+
 use ctx_types::Diagnostic;
 use ctx_types::session::Node;
 use serde_json::{Map, Value, json};
@@ -66,9 +68,15 @@ pub fn take_request_messages(body: &mut Map<String, Value>, api: RequestApi) -> 
             Vec::new()
         }
     };
-    let items = items.into_iter().map(|item| keep_unknown_fields(item, api)).enumerate().collect();
-    let prompt = provider_messages::system(&mut system, place).map(|system| (0, system));
-    let items = prompt.into_iter().chain(provider_messages::convert(items, Some(api))).collect();
+    let items = items.into_iter().map(|item| keep_unknown_fields(item, api)).enumerate();
+    let prompt = take_prompt(&mut system, api, place).map(|prompt| (0, prompt));
+    let mut items = provider_messages::convert(prompt.into_iter().chain(items).collect(), Some(api));
+    for (_, message) in &mut items {
+        name_api(message, api);
+    }
+    if api == RequestApi::Responses {
+        mark_answers(&mut items, body);
+    }
     let (mut nodes, mut diagnostics) =
         chat_message::read(Format::ChatMessages, items, Map::new(), place).into_nodes();
     diagnostics.retain(|found| ![codes::UNKNOWN_PART, codes::UNSENT_FIELDS].contains(&found.code));
@@ -114,58 +122,152 @@ impl RequestApi {
     /// Known fields of a message.
     const fn fields(self) -> &'static [&'static str] {
         match self {
-            Self::ChatCompletions => &[
-                "role",
-                "content",
-                "name",
-                "tool_calls",
-                "tool_call_id",
-                "function_call",
-                "reasoning_content",
-                "reasoning",
-                "refusal",
-            ],
-            Self::Responses => &["type", "role", "content", "status", "id", "phase"],
+            Self::ChatCompletions => {
+                &["role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"]
+            }
+            Self::Responses => &["type", "role", "content"],
             Self::Anthropic => &["role", "content"],
             Self::Gemini => &["role", "parts"],
         }
     }
 }
 
+/// Takes the system prompt of a body as a message.
+fn take_prompt(fields: &mut Map<String, Value>, api: RequestApi, place: &str) -> Option<Value> {
+    let has_parts = |key: &&str| fields.get(*key).is_some_and(|system| system["parts"].is_array());
+    if api == RequestApi::Gemini
+        && let Some(key) = api.system().iter().copied().find(has_parts)
+    {
+        let mut system = fields.shift_remove(key)?;
+        system["role"] = json!("system");
+        return Some(keep_unknown_fields(system, api));
+    }
+    let mut prompt = provider_messages::system(fields, place)?;
+    if api == RequestApi::Responses {
+        prompt["providerFields"] = json!({ "place": "instructions" });
+    }
+    Some(prompt)
+}
+
+/// Names the API of a content whose form or parts only this API has: they are sent back to it as they came.
+fn name_api(message: &mut Value, api: RequestApi) {
+    // System messages can be joined with those of an agent.
+    let is_instruction = matches!(message["role"].as_str(), Some("system" | "developer"));
+    let is_chat = api == RequestApi::ChatCompletions && !is_instruction;
+    let is_other = |part: &Value| part.get("type").and_then(Value::as_str) != Some("text");
+    let is_needed = match &message["content"] {
+        Value::Array(parts) => is_chat || parts.iter().any(is_other),
+        Value::String(text) => is_chat && text.is_empty() && message["tool_calls"].is_array(),
+        _ => false,
+    };
+    if is_needed {
+        put_note(message, "api", api.dialect());
+    }
+}
+
+/// Marks results of calls that are not in the request. The provider stores the calls if the request continues an
+/// earlier response or refers to its items.
+fn mark_answers(messages: &mut [(usize, Value)], body: &Map<String, Value>) {
+    let is_reference = |part: &Value| part["type"] == "item_reference";
+    let has_reference =
+        |message: &Value| message["content"].as_array().is_some_and(|parts| parts.iter().any(is_reference));
+    let is_continued = body.get("previous_response_id").is_some_and(Value::is_string);
+    if !is_continued && !messages.iter().any(|(_, message)| has_reference(message)) {
+        return;
+    }
+    let calls = messages.iter().filter_map(|(_, message)| message["tool_calls"].as_array()).flatten();
+    let calls: HashSet<String> = calls.filter_map(|call| call["id"].as_str().map(str::to_owned)).collect();
+    for (_, message) in messages {
+        if message["tool_call_id"].as_str().is_some_and(|id| !calls.contains(id)) {
+            put_note(message, "answers", "storedCall");
+        }
+    }
+}
+
+/// Adds a word about a message to its provider fields. It is not a field of an API.
+fn put_note(message: &mut Value, key: &str, word: &str) {
+    let Some(message) = message.as_object_mut() else { return };
+    let fields = message.entry("providerFields").or_insert_with(|| json!({}));
+    if let Some(fields) = fields.as_object_mut() {
+        fields.insert(key.to_owned(), json!(word));
+    }
+}
+
 /// Moves unknown fields of a message to the provider fields of the API.
 fn keep_unknown_fields(item: Value, api: RequestApi) -> Value {
     let Value::Object(mut message) = item else { return item };
+    let is_message = message.contains_key("role") && message.get("type").is_none_or(|kind| kind == "message");
     // Other items of responses are unchanged.
-    if api == RequestApi::Responses && !message.contains_key("role") {
+    if api == RequestApi::Responses && !is_message {
         return Value::Object(message);
     }
-    let mut metadata = Map::new();
     if api == RequestApi::ChatCompletions {
-        let details = message.shift_remove("reasoning_details").filter(Value::is_array);
-        let details = details.map(|details| json!({ "type": "reasoning_details", "details": details }));
-        let extra = message.shift_remove("extra_content").filter(Value::is_object);
-        let extra = extra.map(|extra| json!({ "extra_content": extra }));
-        let state: Vec<Value> = details.into_iter().chain(extra).collect();
-        if !state.is_empty() {
-            metadata.insert("reasoningArtifacts".to_owned(), state.into());
-        }
-        let parts = message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten();
-        for part in parts.filter(|part| part.get("type").and_then(Value::as_str) == Some("text")) {
-            let known = ["type", "text", "prompt_cache_breakpoint"];
-            provider_messages::keep_rest(part, api.dialect(), &known);
-        }
-        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten();
-        for call in calls {
-            let known = ["id", "type", "index", "function", "custom", "extra_content"];
-            provider_messages::keep_rest(call, api.dialect(), &known);
-        }
+        return keep_chat_fields(message);
     }
     let mut message = Value::Object(message);
     provider_messages::keep_rest(&mut message, api.dialect(), api.fields());
-    if !metadata.is_empty() {
-        message["metadata"] = Value::Object(metadata);
+    message
+}
+
+/// Moves unknown fields of a chat completion's message to the provider fields.
+fn keep_chat_fields(mut message: Map<String, Value>) -> Value {
+    let dialect = RequestApi::ChatCompletions.dialect();
+    let mut known = RequestApi::ChatCompletions.fields().to_vec();
+    let is_result = message.get("role").is_some_and(|role| role == "tool");
+    // The call of the result has the name of the function too.
+    if is_result && message.get("tool_call_id").is_some_and(Value::is_string) {
+        known.retain(|key| *key != "name");
+    }
+    let mut reasoning = ["reasoning_content", "reasoning"].into_iter();
+    let reasoning = reasoning.find(|key| message.get(*key).is_some_and(Value::is_string));
+    known.extend(reasoning);
+    let mut state = Vec::new();
+    if message.get("reasoning_details").is_some_and(Value::is_array) {
+        let details = message.shift_remove("reasoning_details");
+        state.push(json!({ "type": "reasoning_details", "details": details }));
+    }
+    if message.get("extra_content").is_some_and(Value::is_object) {
+        state.push(json!({ "extra_content": message.shift_remove("extra_content") }));
+    }
+    let parts = message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten();
+    for part in parts.filter(|part| part.get("type").and_then(Value::as_str) == Some("text")) {
+        keep_marked(part, &["type", "text", "prompt_cache_breakpoint"]);
+    }
+    let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten();
+    for call in calls {
+        let mut known_of_call = vec!["id", "type", "function", "custom"];
+        let has_state = call.get("extra_content").is_some_and(Value::is_object);
+        known_of_call.extend(has_state.then_some("extra_content"));
+        let mut inner = Map::new();
+        for (key, known_of_function) in [("function", ["name", "arguments"]), ("custom", ["name", "input"])] {
+            let function = call.get_mut(key).and_then(Value::as_object_mut);
+            let rest = function.map(|function| provider_messages::take_rest(function, &known_of_function));
+            let rest = rest.filter(|rest| !rest.is_empty());
+            inner.extend(rest.map(|rest| (key.to_owned(), Value::Object(rest))));
+        }
+        provider_messages::keep_rest(call, dialect, &known_of_call);
+        for (key, rest) in inner {
+            call["providerFields"][dialect][key] = rest;
+        }
+    }
+    let mut message = Value::Object(message);
+    keep_marked(&mut message, &known);
+    if let Some(field) = reasoning {
+        message["providerFields"]["reasoning"] = json!(field);
+    }
+    if !state.is_empty() {
+        message["metadata"] = json!({ "reasoningArtifacts": state });
     }
     message
+}
+
+/// Moves unknown fields to those of chat completions. A cache mark is also one of Anthropic, as `LiteLLM` has it.
+fn keep_marked(value: &mut Value, known: &[&str]) {
+    let mark = value.get("cache_control").filter(|mark| mark.is_object()).cloned();
+    provider_messages::keep_rest(value, RequestApi::ChatCompletions.dialect(), known);
+    if let Some(mark) = mark {
+        value["cache_control"] = mark;
+    }
 }
 
 #[cfg(test)]

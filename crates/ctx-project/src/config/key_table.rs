@@ -12,6 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
 use crate::keyed::{Filled, Meaning, Meaningless, Parsed, Shaped, TextTable, Tokens, keyed};
+use crate::options::OnLoss;
 use crate::turn::check_zone;
 
 /// What a key can reach outside the folder of its file.
@@ -226,6 +227,8 @@ keyed! {
         reserve: Option<Tokens> => "reserve" is KeyRule::VALUE,
         /// Time zone, such as `Asia/Shanghai`.
         tz: Option<Parsed<ZoneName>> => "tz" is KeyRule::VALUE,
+        /// Handling of parts of a request that the API dialect of the provider cannot express, in `ctx serve`.
+        on_loss: Option<Parsed<OnLoss>> => "on-loss" is KeyRule::VALUE.option("--on-loss"),
     }
 }
 

@@ -72,6 +72,7 @@ impl Config {
             context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
             reserve: file.reserve.map(|Tokens(tokens)| tokens),
             tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
+            on_loss: file.on_loss.map(|Parsed(on_loss)| on_loss),
             found: [
                 keys.finish().into_iter().map(led_into_table).collect(),
                 odd,

@@ -346,6 +346,7 @@ mod key_table {
             "aliases" => json!({ "plain": "agent" }),
             "compression" => json!({}),
             "tz" => json!("UTC"),
+            "on-loss" => json!("drop"),
             "worldbooks" => json!(["../b.json"]),
             "store" => json!(format!("postgres://u:{secret}@host.example/ctx")),
             "model" | "key-env" => json!("plain"),

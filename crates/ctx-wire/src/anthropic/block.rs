@@ -1,19 +1,19 @@
 //! The content blocks of one message.
 
-use ctx_types::internal::{BlockKind, PartOwner, excerpt};
+use ctx_types::internal::{BlockKind, PartOwner, ReasoningState, excerpt};
 use ctx_types::{Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, phrase};
 use serde_json::Value;
 
 use super::{is_of, system, whole};
 use crate::Dialect;
 use crate::blocks::{
-    arrange, fields, lost_fields, lost_fields_in_place, not_sent, put_fields, refusal, result_fields,
+    arrange, fields, is_from, lost_fields, lost_fields_in_place, not_sent, put_fields, refusal, result_fields,
 };
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::json::{Field, Json, object};
 use crate::media::{Data, Media, takes};
-use crate::reasoning::{self, Origin, Reader};
+use crate::reasoning::{self, Loss, Origin, Reader};
 use crate::request::nothing_loaded;
 
 /// What the messages of a request have in common.
@@ -39,7 +39,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     /// Adds what a message of the user, the assistant or a tool says and calls.
     pub(super) fn add(&mut self, message: &'a Message) {
-        if let Some(lost) = lost_fields(message, Dialect::Anthropic) {
+        if let Some(lost) = lost_fields_in_place(message, Dialect::Anthropic) {
             self.report(lost);
         }
         if message.role == Role::Tool {
@@ -69,11 +69,11 @@ impl<'a, 'f> Blocks<'a, 'f> {
             let fields = fields(message, BlockKind::Content, last, Dialect::Anthropic);
             self.written.push(with_fields(format!("<system>\n{text}\n</system>").into(), fields));
         }
-        let media = self.media_of(message);
         if is_wrapped {
+            let media = self.media_of(message);
             self.written.extend(media);
         } else {
-            self.put_aside(message.role, media);
+            self.put_media_aside(message);
         }
         self.check_blank();
     }
@@ -83,7 +83,13 @@ impl<'a, 'f> Blocks<'a, 'f> {
         if let Some(lost) = lost_fields(message, Dialect::Anthropic) {
             self.report(lost);
         }
-        let media = self.media_of(message);
+        self.put_media_aside(message);
+    }
+
+    /// Puts the media of a system message aside. Those of a client of this dialect stay in their place.
+    fn put_media_aside(&mut self, message: &'a Message) {
+        let is_own = is_from(message, Dialect::Anthropic);
+        let media = if is_own { self.attachments(message) } else { self.media_of(message) };
         self.put_aside(message.role, media);
     }
 
@@ -103,7 +109,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         let reasoning = self.reasoning(message);
         let mut content = self.content(message);
         let files = self.attachments(message);
-        if message.role == Role::Assistant {
+        if message.role == Role::Assistant && !is_from(message, Dialect::Anthropic) {
             // The assistant has words alone.
             let is_medium = |block: &mut Json<'_>| is_of(block, "image") || is_of(block, "document");
             let media = content.iter_mut().filter_map(|block| block.take_if(is_medium));
@@ -140,13 +146,21 @@ impl<'a, 'f> Blocks<'a, 'f> {
         Vec::new()
     }
 
-    /// Signed reasoning is replayed as it came; all else has no place.
+    /// Reasoning is replayed as it came. Claude rejects unsigned reasoning, other models want it back.
     fn reasoning(&mut self, message: &'a Message) -> Vec<Option<Json<'a>>> {
         let (own, loss) = reasoning::of(message, &[Origin::Anthropic], self.context.reader);
         if let Some(loss) = loss {
             self.report(loss.diagnostic());
         }
-        own.into_iter().map(|block| Some(block.into())).collect()
+        let is_claude = self.context.reader.state == ReasoningState::Thinking;
+        let is_signed = |block: &Value| {
+            let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
+            !text("signature").is_empty() || !text("data").is_empty()
+        };
+        if is_claude && !own.iter().all(|block| is_signed(block)) {
+            self.report(Loss::Text.diagnostic());
+        }
+        own.into_iter().map(|block| (!is_claude || is_signed(block)).then(|| block.into())).collect()
     }
 
     fn add_result(&mut self, message: &'a Message) {
@@ -202,6 +216,9 @@ impl<'a, 'f> Blocks<'a, 'f> {
                     ContentPart::Text(words) => {
                         let fields = fields(message, BlockKind::Content, index, Dialect::Anthropic);
                         text(words).map(|block| with_fields(block, fields))
+                    }
+                    ContentPart::Other(part) if is_from(message, Dialect::Anthropic) => {
+                        Some(Json::from(&**part))
                     }
                     ContentPart::Other(part) => self.part(part),
                 })

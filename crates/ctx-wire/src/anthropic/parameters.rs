@@ -51,7 +51,7 @@ pub(super) fn max_tokens<'a>(parameters: &'a Map<String, Value>, found: &mut Vec
 
 /// The other parameters; what the dialect has not is reported.
 pub(super) fn own<'a>(
-    parameters: ModelParameters<'a>,
+    parameters: ModelParameters<'a, '_>,
     samplers: SamplerRule,
     found: &mut Vec<Diagnostic>,
 ) -> Object<'a> {
@@ -59,6 +59,7 @@ pub(super) fn own<'a>(
     let mut write = |name: &'a str, value| written.push((Cow::Borrowed(name), value));
     for (name, value) in parameters.accepted(found).into_iter().filter(|(name, _)| *name != "max_tokens") {
         match (name, value) {
+            (name, value) if parameters.is_of_client(name) => write(name, value.into()),
             ("stop", Value::String(_)) => write("stop_sequences", vec![value.into()].into()),
             ("stop", Value::Array(_)) => write("stop_sequences", value.into()),
             ("max_completion_tokens" | "max_output_tokens", _) => {}

@@ -1,12 +1,12 @@
 //! Instructions: the field `system`, and system messages inside the conversation.
 
 use ctx_types::internal::BlockKind;
-use ctx_types::{CacheMark, Content, Message, Role};
+use ctx_types::{CacheMark, Content, ContentPart, Message, Role};
 
 use super::block::with_fields;
 use super::turns::put_mark;
 use super::whole;
-use crate::blocks::fields;
+use crate::blocks::{fields, is_from};
 use crate::dialect::Dialect;
 use crate::json::Json;
 
@@ -30,18 +30,20 @@ pub(super) fn field<'a>(
     }
 }
 
-/// Writes the texts of a system message.
+/// Writes the texts of a system message, and other blocks of a client of this dialect.
 pub(super) fn texts(message: &Message) -> Vec<Json<'_>> {
     let text = message.text();
     match &message.content {
         Content::Parts(parts) => {
-            let texts = parts.iter().enumerate();
-            let texts = texts.filter_map(|(position, part)| Some((position, part.as_text()?)));
-            let texts = texts.filter(|(_, text)| !text.trim().is_empty()).map(|(position, text)| {
-                let fields = fields(message, BlockKind::Content, position, Dialect::Anthropic);
-                with_fields(text.into(), fields)
+            let blocks = parts.iter().enumerate().filter_map(|(position, part)| match part {
+                ContentPart::Text(text) if !text.trim().is_empty() => {
+                    let fields = fields(message, BlockKind::Content, position, Dialect::Anthropic);
+                    Some(with_fields(text.as_str().into(), fields))
+                }
+                ContentPart::Other(part) if is_from(message, Dialect::Anthropic) => Some(Json::from(&**part)),
+                _ => None,
             });
-            texts.collect()
+            blocks.collect()
         }
         Content::Text(_) if !text.trim().is_empty() => vec![text.into()],
         Content::Text(_) => Vec::new(),

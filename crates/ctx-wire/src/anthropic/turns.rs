@@ -6,7 +6,7 @@ use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
 
 use super::block::{Blocks, Context};
 use super::{is_of, system, whole};
-use crate::blocks::{put_fields, result_fields};
+use crate::blocks::{message_fields, put_fields};
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::json::{Field, Json, object};
@@ -57,8 +57,8 @@ impl<'a, 'f> Turns<'a, 'f> {
         }
         match role {
             "hoisted" => self.hoisted.extend(blocks),
-            "system" => self.push_system(blocks, result_fields(message, Dialect::Anthropic).collect()),
-            _ => self.push(role, blocks),
+            _ if is_wrapped => self.push(role, blocks, Vec::new()),
+            _ => self.push(role, blocks, message_fields(message, Dialect::Anthropic)),
         }
         self.homeless.extend(homeless);
     }
@@ -83,7 +83,7 @@ impl<'a, 'f> Turns<'a, 'f> {
     /// Returns the turns, and what goes to the field `system`.
     pub(super) fn finish(mut self) -> (Json<'a>, Vec<Json<'a>>) {
         if !self.homeless.is_empty() {
-            self.push("user", Vec::new());
+            self.push("user", Vec::new(), Vec::new());
         }
         self.open();
         self.close();
@@ -124,23 +124,18 @@ impl<'a, 'f> Turns<'a, 'f> {
         ("user", true)
     }
 
-    fn push(&mut self, role: &'static str, blocks: Vec<Json<'a>>) {
-        let mut blocks = blocks;
+    /// Adds a message, or joins it with the turn before it.
+    fn push(&mut self, role: &'static str, mut blocks: Vec<Json<'a>>, fields: Vec<Field<'a>>) {
         if role == "user" && !self.homeless.is_empty() {
             blocks.splice(..0, self.homeless.drain(..));
         }
         match self.written.last_mut() {
-            Some(turn) if turn.role == role => turn.blocks.extend(blocks),
+            Some(turn) if turn.role == role && turn.may_have(&fields) => {
+                turn.blocks.extend(blocks);
+                turn.fields = fields;
+            }
             _ if blocks.is_empty() => {}
-            _ => self.written.push(Turn::new(role, blocks)),
-        }
-    }
-
-    /// Adds a system message, or joins it with the previous turn if both have the same fields, such as `clear_at`.
-    fn push_system(&mut self, blocks: Vec<Json<'a>>, fields: Vec<Field<'a>>) {
-        match self.written.last_mut() {
-            Some(turn) if turn.role == "system" && turn.fields == fields => turn.blocks.extend(blocks),
-            _ => self.written.push(Turn { role: "system", blocks, fields }),
+            _ => self.written.push(Turn { role, blocks, fields }),
         }
     }
 
@@ -157,7 +152,11 @@ impl<'a, 'f> Turns<'a, 'f> {
     /// Settles an answer that was begun: its last text ends in a letter, or the model is asked for the rest.
     fn close(&mut self) {
         let Some(turn) = self.written.last_mut().filter(|turn| turn.role == "assistant") else { return };
-        if turn.blocks.iter().any(|block| is_of(block, "tool_use")) {
+        // The client has the results, or the provider goes on with its own tools.
+        let is_call = |block: &Json<'_>| {
+            block.get("type").and_then(Json::as_str).is_some_and(|kind| kind.ends_with("tool_use"))
+        };
+        if turn.blocks.iter().any(is_call) {
             return;
         }
         if self.options.prefill {
@@ -166,7 +165,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         }
         let text = phrase!("the model does not support prefill; a user message asks for the rest");
         self.found.push(Diagnostic::warning(codes::CONTINUATION, text));
-        self.push("user", vec![GO_ON.into()]);
+        self.push("user", vec![GO_ON.into()], Vec::new());
     }
 
     fn report(&mut self, index: usize, diagnostic: Diagnostic) {
@@ -198,6 +197,13 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     fn new(role: &'static str, blocks: Vec<Json<'a>>) -> Self {
         Self { role, blocks, fields: Vec::new() }
+    }
+
+    /// Returns whether a message with these fields belongs to the turn. The results of tools come before the rest of
+    /// their message, which has the fields.
+    fn may_have(&self, fields: &[Field<'a>]) -> bool {
+        self.fields == fields
+            || self.fields.is_empty() && self.blocks.iter().all(|block| is_of(block, "tool_result"))
     }
 
     /// The API refuses a beginning of an answer that ends in white space.

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::part;
 use crate::blocks::{
-    arrange, fields, has_added_id, lost_fields, not_sent, put_fields, refusal, result_fields,
+    arrange, fields, has_added_id, is_from, lost_fields, lost_fields_in_place, message_fields, not_sent,
+    put_fields, refusal, result_fields,
 };
 use crate::call_ids::CallIds;
 use crate::codes;
@@ -42,6 +43,8 @@ pub(super) struct Contents<'a, 'f> {
 struct Side<'a> {
     role: &'static str,
     parts: Vec<Json<'a>>,
+    /// Further fields of a client of this dialect.
+    fields: Vec<Field<'a>>,
 }
 
 impl<'a, 'f> Contents<'a, 'f> {
@@ -84,29 +87,32 @@ impl<'a, 'f> Contents<'a, 'f> {
         }
         self.check_rest(message);
         let role = if message.role == Role::Assistant { "model" } else { "user" };
-        self.push(role, parts);
+        self.push(role, parts, message_fields(message, Dialect::Gemini));
     }
 
-    /// Returns the contents, and the parts of the instructions: those of the first `leading` messages, then those
-    /// that were put there.
-    pub(super) fn finish(mut self, leading: usize) -> (Json<'a>, Vec<Json<'a>>) {
-        let mut instructions = Vec::new();
+    /// Returns the contents, and the instruction with the first `leading` messages and the hoisted ones.
+    pub(super) fn finish(mut self, leading: usize) -> (Json<'a>, Option<Json<'a>>) {
+        let (mut instructions, mut own) = (Vec::new(), Vec::new());
         for (index, message) in self.messages.iter().enumerate().take(leading) {
             self.index = index;
             self.check_fields(message);
+            own.extend(message_fields(message, Dialect::Gemini));
+            let is_own = is_from(message, Dialect::Gemini);
             let parts = self.content(message);
             let (words, media): (Vec<Json<'_>>, Vec<Json<'_>>) =
-                parts.into_iter().partition(|part| part.get("text").is_some());
+                parts.into_iter().partition(|part| is_own || part.get("text").is_some());
             instructions.extend(words);
             self.put_first(media);
         }
         instructions.append(&mut self.hoisted);
         if !self.homeless.is_empty() {
-            self.push("user", Vec::new());
+            self.push("user", Vec::new(), Vec::new());
         }
         self.open();
         let contents = self.sides.into_iter().map(Side::into_json).collect();
-        (contents, instructions)
+        let instruction = (!instructions.is_empty())
+            .then(|| with_fields(object([("parts", instructions.into())]), own.into_iter()));
+        (contents, instruction)
     }
 
     /// Lets the user begin where the model would begin with a call.
@@ -116,7 +122,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             let text =
                 phrase!("the API rejects a leading assistant message; a user message is inserted before it");
             self.found.push(Diagnostic::info(codes::MESSAGE_MOVED, text).at_pointer("/contents/0"));
-            self.sides.insert(0, Side { role: "user", parts: vec![text_part(OPENING)] });
+            self.sides.insert(0, Side::of_user(vec![text_part(OPENING)]));
         }
     }
 
@@ -127,12 +133,14 @@ impl<'a, 'f> Contents<'a, 'f> {
         }
         match self.sides.first_mut().filter(|side| side.role == "user") {
             Some(side) => drop(side.parts.splice(..0, media)),
-            None => self.sides.insert(0, Side { role: "user", parts: media }),
+            None => self.sides.insert(0, Side::of_user(media)),
         }
     }
 
     fn add_instruction(&mut self, message: &'a Message) {
-        self.check_fields(message);
+        if let Some(lost) = lost_fields(message, Dialect::Gemini) {
+            self.report(lost);
+        }
         let text = message.text();
         let mut media = self.content(message);
         media.retain(|part| part.get("text").is_none());
@@ -147,25 +155,28 @@ impl<'a, 'f> Contents<'a, 'f> {
             );
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
             self.hoisted.push(text_part(text));
-            self.push("user", media);
+            self.push("user", media, Vec::new());
             return;
         }
         let found =
             phrase!("a system message in the conversation is sent as a user message in `<system>` tags");
         self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
         media.insert(0, text_part(format!("<system>\n{text}\n</system>")));
-        self.push("user", media);
+        self.push("user", media, Vec::new());
     }
 
-    fn push(&mut self, role: &'static str, parts: Vec<Json<'a>>) {
-        let mut parts = parts;
+    /// Adds a message, or joins it with the content before it.
+    fn push(&mut self, role: &'static str, mut parts: Vec<Json<'a>>, fields: Vec<Field<'a>>) {
         if role == "user" && !self.homeless.is_empty() {
             parts.splice(..0, self.homeless.drain(..));
         }
         match self.sides.last_mut() {
-            Some(side) if side.role == role => side.parts.extend(parts),
+            Some(side) if side.role == role && side.may_have(&fields) => {
+                side.parts.extend(parts);
+                side.fields = fields;
+            }
             _ if parts.is_empty() => {}
-            _ => self.sides.push(Side { role, parts }),
+            _ => self.sides.push(Side { role, parts, fields }),
         }
     }
 
@@ -229,7 +240,7 @@ impl<'a, 'f> Contents<'a, 'f> {
     ) {
         let given = if let Content::Parts(parts) = &message.content { parts.as_slice() } else { &[] };
         let is_own = |index: usize| match given.get(index) {
-            Some(ContentPart::Other(part)) => part::is_own(part),
+            Some(ContentPart::Other(part)) => is_from(message, Dialect::Gemini) || part::is_own(part),
             _ => false,
         };
         let foreign = content.iter_mut().enumerate().filter(|(index, _)| !is_own(*index));
@@ -329,6 +340,9 @@ impl<'a, 'f> Contents<'a, 'f> {
                         let fields = fields(message, BlockKind::Content, index, Dialect::Gemini);
                         text(words).map(|part| with_fields(part, fields))
                     }
+                    ContentPart::Other(part) if is_from(message, Dialect::Gemini) => {
+                        Some(Json::from(&**part))
+                    }
                     ContentPart::Other(part) => self.part(part),
                 })
                 .collect(),
@@ -373,7 +387,7 @@ impl<'a, 'f> Contents<'a, 'f> {
     }
 
     fn check_fields(&mut self, message: &Message) {
-        if let Some(lost) = lost_fields(message, Dialect::Gemini) {
+        if let Some(lost) = lost_fields_in_place(message, Dialect::Gemini) {
             self.report(lost);
         }
     }
@@ -423,13 +437,27 @@ impl PartPlace {
 }
 
 impl<'a> Side<'a> {
+    fn of_user(parts: Vec<Json<'a>>) -> Self {
+        Self { role: "user", parts, fields: Vec::new() }
+    }
+
+    /// Returns whether a message with these fields belongs to the content. The results of tools come before the rest of
+    /// their message, which has the fields.
+    fn may_have(&self, fields: &[Field<'a>]) -> bool {
+        let is_result = |part: &Json<'_>| part.get("functionResponse").is_some();
+        self.fields == fields || self.fields.is_empty() && self.parts.iter().all(is_result)
+    }
+
     /// Results come before anything else: they answer what the model has just called.
     fn into_json(mut self) -> Json<'a> {
         let is_user = self.role == "user";
         if is_user && self.parts.len() > 1 {
             self.parts.sort_by_key(|part| u8::from(part.get("functionResponse").is_none()));
         }
-        object([("role", self.role.into()), ("parts", self.parts.into())])
+        with_fields(
+            object([("role", self.role.into()), ("parts", self.parts.into())]),
+            self.fields.into_iter(),
+        )
     }
 }
 

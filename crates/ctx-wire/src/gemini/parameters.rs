@@ -37,25 +37,33 @@ const OWN: &[&str] = &["safetySettings", "toolConfig", "cachedContent", "labels"
 const RESERVED: &[&str] = &["model", "contents", "messages", "tools", "systemInstruction", "system"];
 
 /// Adds `generationConfig` and what stands beside it; what the dialect has not is reported.
-pub(super) fn put<'a>(body: &mut Object<'a>, parameters: ModelParameters<'a>, found: &mut Vec<Diagnostic>) {
+pub(super) fn put<'a>(
+    body: &mut Object<'a>,
+    parameters: ModelParameters<'a, '_>,
+    found: &mut Vec<Diagnostic>,
+) {
     let mut config: Vec<Field<'a>> = Vec::new();
     let mut beside = Object::default();
     for (name, value) in parameters.accepted(found) {
         let known = NAMES.iter().find(|(theirs, _)| *theirs == name);
-        match (name, known) {
+        match (name, value) {
             // How an answer comes is said by the address.
             ("stream", _) => {}
-            ("generationConfig", _) if value.is_object() => {
-                config.extend(value.as_object().into_iter().flat_map(json::fields));
+            ("generationConfig", Value::Object(given)) => {
+                config.retain(|(key, _)| !given.contains_key(&in_snake_case(key)));
+                config.extend(json::fields(given));
             }
+            (name, _) if parameters.is_of_client(name) => beside.push(name, value),
             ("response_format", _) => put_format(&mut config, value),
-            (_, Some((_, "stopSequences"))) => {
-                let list = if value.is_array() { value.into() } else { Json::List(vec![value.into()]) };
-                config.push((Cow::Borrowed("stopSequences"), list));
-            }
-            (_, Some((_, ours))) => config.push((Cow::Borrowed(*ours), value.into())),
             (name, _) if OWN.contains(&name) => beside.push(name, value),
-            (name, _) => found.push(not_sent(name)),
+            (name, _) => match known {
+                Some((_, "stopSequences")) => {
+                    let list = if value.is_array() { value.into() } else { Json::List(vec![value.into()]) };
+                    config.push((Cow::Borrowed("stopSequences"), list));
+                }
+                Some((_, ours)) => config.push((Cow::Borrowed(*ours), value.into())),
+                None => found.push(not_sent(name)),
+            },
         }
     }
     if !config.is_empty() {
@@ -73,6 +81,18 @@ fn put_format<'a>(config: &mut Vec<Field<'a>>, format: &'a Value) {
     if let Some(schema) = format.pointer("/json_schema/schema") {
         config.push((Cow::Borrowed("responseJsonSchema"), schema.into()));
     }
+}
+
+/// Returns the other spelling of a field, which clients may send.
+fn in_snake_case(key: &str) -> String {
+    let mut snake = String::with_capacity(key.len() + 4);
+    for character in key.chars() {
+        if character.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(character.to_ascii_lowercase());
+    }
+    snake
 }
 
 fn not_sent(name: &str) -> Diagnostic {

@@ -6,7 +6,7 @@ use ctx_types::internal::{BlockKind, PartOwner, excerpt};
 use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, Message, Role, phrase};
 use serde_json::Value;
 
-use crate::blocks::{fields, not_sent, put_fields};
+use crate::blocks::{fields, is_from, not_sent, put_fields};
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::json::{Json, object};
@@ -16,6 +16,8 @@ use crate::request::nothing_loaded;
 /// Writes the content of a message.
 pub(super) struct Parts<'a, 'f> {
     message: &'a Message,
+    /// Whether the content goes back in the form in which a client of this dialect sent it.
+    is_own: bool,
     index: usize,
     written: Vec<Json<'a>>,
     homeless: Vec<Json<'a>>,
@@ -25,7 +27,8 @@ pub(super) struct Parts<'a, 'f> {
 impl<'a, 'f> Parts<'a, 'f> {
     /// Starts with a message that stands at an index of the body.
     pub(super) fn new(message: &'a Message, index: usize, found: &'f mut Vec<Diagnostic>) -> Self {
-        Self { message, index, written: Vec::new(), homeless: Vec::new(), found }
+        let is_own = is_from(message, Dialect::OpenaiChat);
+        Self { message, is_own, index, written: Vec::new(), homeless: Vec::new(), found }
     }
 
     /// Writes all parts: those of the content, then the files.
@@ -50,10 +53,10 @@ impl<'a, 'f> Parts<'a, 'f> {
     /// Returns the content, and the media that have no place in it.
     ///
     /// Text alone is a string, also when it came as one part; a cache mark stands on a part, so that with one
-    /// it is a list. Nothing but calls is `null`.
+    /// it is a list. Nothing but calls is `null`. The content of a client of this dialect keeps its form.
     pub(super) fn finish(mut self, mark: Option<CacheMark>) -> (Json<'a>, Vec<Json<'a>>) {
         let message = self.message;
-        let only_calls = message.role == Role::Assistant && !message.tool_calls.is_empty();
+        let only_calls = message.role == Role::Assistant && !message.tool_calls.is_empty() && !self.is_own;
         if let Content::Text(text) = &message.content {
             if only_calls && text.is_empty() && self.written.is_empty() {
                 return (Json::Null, self.homeless);
@@ -70,8 +73,8 @@ impl<'a, 'f> Parts<'a, 'f> {
         }
         let content = match self.written.as_mut_slice() {
             parts if only_calls && parts.iter().all(is_empty_text) => Json::Null,
-            [] => "".into(),
-            [part] if mark.is_none() && is_plain_text(part) => part.take_field("text"),
+            [] if !self.is_own => "".into(),
+            [part] if mark.is_none() && !self.is_own && is_plain_text(part) => part.take_field("text"),
             _ => self.written.into(),
         };
         (content, self.homeless)
@@ -86,6 +89,7 @@ impl<'a, 'f> Parts<'a, 'f> {
                 }
                 return self.written.push(part);
             }
+            ContentPart::Other(value) if self.is_own => return self.written.push(Json::from(&**value)),
             ContentPart::Other(value) => &**value,
         };
         let kind = value.get("type").and_then(Value::as_str);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::content::Parts;
 use super::homeless::Homeless;
-use crate::blocks::{custom_input, fields, lost_fields, put_fields, result_fields};
+use crate::blocks::{custom_input, fields, lost_fields, put_fields, reasoning_field, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
@@ -225,7 +225,7 @@ impl<'a, 'f> Writer<'a, 'f> {
             map.push("extra_content", extra);
         }
         let is_blank = message.content.is_blank() && message.tool_calls.is_empty();
-        let is_sent = map.get("reasoning_content").is_some();
+        let is_sent = map.get(reasoning_field(message).unwrap_or("reasoning_content")).is_some();
         let is_lost = |artifact: &&Value| {
             artifact.get("thoughtSignature").is_some() && !self.reader.state.is_signature()
         };
@@ -253,8 +253,13 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
     }
 
-    /// Writes `reasoning_content`; a space where the model requires it and there is none, as `LiteLLM` does.
+    /// Writes `reasoning_content`, or a space if the model requires it and it is missing (as `LiteLLM` does). Reasoning
+    /// from a client of this dialect keeps its field.
     fn put_reasoning_content(&mut self, message: &'a Message, map: &mut Object<'a>) {
+        let given = message.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref());
+        if let (Some(field), Some(text)) = (reasoning_field(message), given) {
+            return map.push(field, text.as_str());
+        }
         let has_calls = !message.tool_calls.is_empty();
         let is_wanted = if has_calls { self.echo.with_calls } else { self.echo.without_calls };
         if message.role != Role::Assistant || !is_wanted {

@@ -5,7 +5,7 @@ use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message,
 use serde_json::Value;
 
 use crate::Dialect;
-use crate::blocks::{BREAKPOINT, fields, not_sent, put_fields};
+use crate::blocks::{BREAKPOINT, fields, is_from, not_sent, put_fields};
 use crate::codes;
 use crate::json::{Field, Json, object};
 use crate::media::{Data, Media, takes};
@@ -43,7 +43,8 @@ impl<'a, 'f> Parts<'a, 'f> {
                             parts.add_text(text, fields(message, kind, index, Dialect::OpenaiResponses));
                         }
                         ContentPart::Other(value) => {
-                            let written = parts.part(value);
+                            let is_own = is_from(message, Dialect::OpenaiResponses);
+                            let written = if is_own { Some(Json::from(&**value)) } else { parts.part(value) };
                             parts.written.push(written);
                         }
                     }

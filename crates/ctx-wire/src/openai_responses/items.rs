@@ -9,17 +9,21 @@ use ctx_types::{CacheMark, Content, Diagnostic, Message, Role, phrase};
 use serde_json::{Map, Value};
 
 use super::content::{Parts, Side};
-use crate::blocks::{arrange, custom_input, fields, lost_fields, put_fields, result_fields};
+use crate::blocks::{
+    arrange, custom_input, fields, is_instructions, lost_fields, lost_fields_in_place, put_fields,
+    result_fields,
+};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
-use crate::json::{Json, object};
+use crate::json::{self, Json, object};
 use crate::reasoning::{self, Origin, Reader};
 use crate::request::mark_error;
 
 /// Writes one message after the other.
 pub(super) struct Items<'a, 'f> {
     written: Vec<Json<'a>>,
+    instructions: Option<Json<'a>>,
     index: usize,
     last: usize,
     ids: CallIds,
@@ -44,12 +48,16 @@ impl<'a, 'f> Items<'a, 'f> {
         });
         let custom = calls.map(|(_, call)| call.id.clone()).collect();
         let reader = Reader { model, state: rules.reasoning_state };
-        Self { written, index: 0, last: messages.len().saturating_sub(1), ids, custom, reader, found }
+        let last = messages.len().saturating_sub(1);
+        Self { written, instructions: None, index: 0, last, ids, custom, reader, found }
     }
 
     /// Writes the items of a message.
     pub(super) fn add(&mut self, message: &'a Message, mark: Option<CacheMark>) {
         match message.role {
+            Role::System if self.instructions.is_none() && is_instructions(message) && mark.is_none() => {
+                self.instructions = Some(message.text().into());
+            }
             Role::Assistant => self.add_answer(message),
             Role::Tool => self.add_result(message, mark),
             _ => self.add_message(message, mark),
@@ -58,9 +66,9 @@ impl<'a, 'f> Items<'a, 'f> {
         self.index += 1;
     }
 
-    /// Returns the list.
-    pub(super) fn finish(self) -> Json<'a> {
-        self.written.into()
+    /// Returns the instructions of a client, and the list.
+    pub(super) fn finish(self) -> (Option<Json<'a>>, Json<'a>) {
+        (self.instructions, self.written.into())
     }
 
     fn add_message(&mut self, message: &'a Message, mark: Option<CacheMark>) {
@@ -73,7 +81,11 @@ impl<'a, 'f> Items<'a, 'f> {
             return;
         }
         let role = message.role.as_str();
-        self.written.push(object([("type", "message".into()), ("role", role.into()), ("content", content)]));
+        let mut item = object([("type", "message".into()), ("role", role.into()), ("content", content)]);
+        if let Some(item) = item.as_object_mut() {
+            put_fields(item, result_fields(message, Dialect::OpenaiResponses));
+        }
+        self.written.push(item);
     }
 
     /// The content of what goes in; most is nothing but text.
@@ -133,13 +145,20 @@ impl<'a, 'f> Items<'a, 'f> {
         content: Vec<Option<Json<'a>>>,
         has_reasoning: bool,
     ) -> Vec<Option<Json<'a>>> {
-        let is_item = |part: &Json<'_>| {
-            !matches!(part.get("type").and_then(Json::as_str), Some("output_text" | "refusal"))
+        // The known messages are in the order of their parts.
+        let owner = |index: usize| {
+            let after = known.partition_point(|item| parts_of(item).start <= index);
+            after.checked_sub(1).filter(|owner| parts_of(known[*owner]).contains(&index))
         };
-        let texts = content.iter().flatten().filter(|part| !is_item(part)).count();
+        let is_item = |index: usize, part: &Json<'_>| {
+            let kind = part.get("type").and_then(Json::as_str);
+            !matches!(kind, Some("output_text" | "refusal")) && owner(index).is_none()
+        };
+        let parts = content.iter().enumerate();
+        let texts =
+            parts.filter_map(|(index, part)| part.as_ref().filter(|part| !is_item(index, part))).count();
         // In an order of its own, or with as many known items, each part is an item.
         let is_split = message.block_order.is_some() || known.len() > 1 && known.len() == texts;
-        let owner = |index: usize| known.iter().position(|item| parts_of(item).contains(&index));
         let mut items: Vec<Option<Json<'_>>> = Vec::with_capacity(content.len());
         // The words of each message, with the known item that they are of and the place of their item.
         let mut messages: Vec<(Option<usize>, usize, Vec<Json<'_>>)> = Vec::new();
@@ -149,7 +168,7 @@ impl<'a, 'f> Items<'a, 'f> {
                 items.push(None);
                 continue;
             };
-            if is_item(&part) {
+            if is_item(index, &part) {
                 items.push(Some(part));
                 is_open = false;
                 continue;
@@ -183,13 +202,27 @@ impl<'a, 'f> Items<'a, 'f> {
         items
     }
 
-    /// An earlier answer: an item as the API returned it, with its own id if that is known.
+    /// An earlier answer: an item as a client sent it, or as the API returned it, with its own id if that is known.
     fn output(
         &self,
         known: Option<&'a Map<String, Value>>,
         number: usize,
         mut content: Vec<Json<'a>>,
     ) -> Json<'a> {
+        if let Some((known, form)) = known.and_then(|known| Some((known, known.get("form")?.as_str()?))) {
+            let content = match content.as_mut_slice() {
+                [] if form == "text" => "".into(),
+                [part] if form == "text" => part.take_field("text"),
+                _ => content.into(),
+            };
+            let mut item =
+                object([("type", "message".into()), ("role", "assistant".into()), ("content", content)]);
+            let own = json::fields(known).filter(|(key, _)| !matches!(&**key, "form" | "part" | "parts"));
+            if let Some(item) = item.as_object_mut() {
+                put_fields(item, own);
+            }
+            return item;
+        }
         if content.is_empty() {
             let no_annotations = ("annotations", Vec::new().into());
             content.push(object([("type", "output_text".into()), ("text", "".into()), no_annotations]));
@@ -220,7 +253,9 @@ impl<'a, 'f> Items<'a, 'f> {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         let mut output = self.input(message, mark);
         let marked = message.is_error.then(|| mark_error(&mut output, "input_text"));
-        let is_custom = self.custom.contains(id);
+        // The call may be in an earlier request.
+        let is_custom = self.custom.contains(id)
+            || result_fields(message, Dialect::OpenaiResponses).any(|(key, _)| key == "type");
         let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
         let mut item = object([
             ("type", kind.into()),
@@ -238,7 +273,12 @@ impl<'a, 'f> Items<'a, 'f> {
 
     /// Reports what a message has beside its words and calls, for all of which the dialect has no field.
     fn check_rest(&mut self, message: &Message, mark: Option<CacheMark>) {
-        if let Some(lost) = lost_fields(message, Dialect::OpenaiResponses) {
+        let lost = if message.role == Role::Assistant {
+            lost_fields(message, Dialect::OpenaiResponses)
+        } else {
+            lost_fields_in_place(message, Dialect::OpenaiResponses)
+        };
+        if let Some(lost) = lost {
             self.report(lost);
         }
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {

@@ -30,11 +30,16 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// Adds the parameters to a body; what the dialect has not is reported.
-pub(super) fn put<'a>(body: &mut Object<'a>, parameters: ModelParameters<'a>, found: &mut Vec<Diagnostic>) {
+pub(super) fn put<'a>(
+    body: &mut Object<'a>,
+    parameters: ModelParameters<'a, '_>,
+    found: &mut Vec<Diagnostic>,
+) {
     let mut written = Vec::new();
     let mut write = |name: &'a str, value| written.push((Cow::Borrowed(name), value));
     for (name, value) in parameters.accepted(found) {
         match name {
+            name if parameters.is_of_client(name) => write(name, value.into()),
             "max_tokens" | "max_completion_tokens" => write("max_output_tokens", value.into()),
             "reasoning_effort" => write("reasoning", object([("effort", value.into())])),
             "response_format" => write("text", object([("format", format(value))])),

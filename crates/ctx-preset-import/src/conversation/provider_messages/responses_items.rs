@@ -12,8 +12,11 @@ pub(super) fn is_output(item: &Map<String, Value>, is_open: bool, is_certain: bo
     let is_assistant = item.get("role").is_some_and(|role| role == "assistant");
     match kind(item) {
         Some("message") => is_assistant,
-        None => is_assistant && !item.contains_key("tool_calls") && (is_open || has_parts(item, &OUTPUT)),
-        Some(_) if item.contains_key("role") => false,
+        None => {
+            let has_form = is_certain || is_open || has_parts(item, &OUTPUT);
+            is_assistant && !item.contains_key("tool_calls") && has_form
+        }
+        Some(_) if item.contains_key("role") => is_certain,
         Some("reasoning") => true,
         Some("function_call" | "custom_tool_call") => item.contains_key("name"),
         Some(_) => !is_result(item) && (is_certain || is_opaque(item)),
@@ -54,20 +57,26 @@ fn has_parts(item: &Map<String, Value>, kinds: &[&str]) -> bool {
     parts.filter_map(|part| part.get("type")?.as_str()).any(|kind| kinds.contains(&kind))
 }
 
-/// Turns input into a message.
-pub(super) fn input(mut item: Map<String, Value>) -> Value {
+/// Turns input into a message. `is_request`: it is sent back to the API, with its id and its state.
+pub(super) fn input(mut item: Map<String, Value>, is_request: bool) -> Value {
     if is_result(&item) {
         let output = item.get("output").cloned().unwrap_or_default();
         let mut result = json!({
-            "role": "tool", "tool_call_id": item.get("call_id"), "content": parts_of(output),
+            "role": "tool", "tool_call_id": item.get("call_id"), "content": parts_of(output, is_request),
         });
-        put_rest(&mut result, DIALECT, &Value::Object(item), &["type", "call_id", "output", "id", "status"]);
+        let mut known = vec!["call_id", "output"];
+        if !is_request {
+            known.extend(["type", "id", "status"]);
+        } else if kind(&item) == Some("function_call_output") {
+            known.push("type");
+        }
+        put_rest(&mut result, DIALECT, &Value::Object(item), &known);
         return result;
     }
     item.shift_remove("type");
     item.shift_remove("status");
     let said = item.shift_remove("content").unwrap_or_default();
-    item.insert("content".to_owned(), parts_of(said));
+    item.insert("content".to_owned(), parts_of(said, is_request));
     Value::Object(item)
 }
 
@@ -77,65 +86,83 @@ const DIALECT: &str = "openai-responses";
 pub(super) struct Reply {
     /// The index of the first item.
     index: usize,
+    /// Whether the items are sent back to the API, with their ids and states.
+    is_request: bool,
     read: ReadParts,
 }
 
 impl Reply {
-    pub(super) fn new(index: usize) -> Self {
-        Self { index, read: ReadParts::default() }
+    pub(super) fn new(index: usize, is_request: bool) -> Self {
+        Self { index, is_request, read: ReadParts::default() }
     }
 
     /// Adds an item.
     pub(super) fn add(&mut self, mut item: Map<String, Value>) {
         match kind(&item) {
+            _ if item.contains_key("role") && kind(&item).is_some_and(|kind| kind != "message") => {
+                self.read.add_part(Value::Object(item));
+            }
             Some("reasoning") => {
                 for key in ["content", "summary"] {
                     let parts = item.get(key).and_then(Value::as_array).into_iter().flatten();
                     let texts = parts.filter_map(|part| part.get("text")?.as_str());
                     self.read.reasoning.extend(texts);
                 }
-                item.shift_remove("status");
+                if !self.is_request {
+                    item.shift_remove("status");
+                }
                 self.read.add_thought(Value::Object(item));
             }
             Some(kind @ ("function_call" | "custom_tool_call")) => {
                 let is_custom = kind == "custom_tool_call";
                 let field = |key: &str| item.get(key).unwrap_or(&Value::Null);
-                let id = if item.contains_key("call_id") { field("call_id") } else { field("id") };
+                let has_call_id = item.contains_key("call_id");
+                let id = if has_call_id { field("call_id") } else { field("id") };
                 let mut call = call(id, field("name"), None);
                 if let Some(arguments) = item.get("arguments").filter(|arguments| arguments.is_string()) {
                     call["function"]["arguments"] = arguments.clone();
                 }
                 let input = field("input").clone();
-                put_rest(
-                    &mut call,
-                    DIALECT,
-                    &Value::Object(item),
-                    &["type", "id", "call_id", "name", "arguments", "input", "status"],
-                );
+                let mut known = vec!["type", "call_id", "name", "arguments", "input"];
+                known.extend((!self.is_request || !has_call_id).then_some("id"));
+                known.extend((!self.is_request).then_some("status"));
+                put_rest(&mut call, DIALECT, &Value::Object(item), &known);
                 if is_custom && let Some(call) = call.as_object_mut() {
                     custom_call(call, &input);
                 }
                 self.read.add_call(call);
             }
-            Some("message") | None => {
-                let first = self.read.parts.len();
-                match parts_of(item.shift_remove("content").unwrap_or_default()) {
-                    Value::String(text) => self.read.add_part(json!({ "type": "text", "text": text })),
-                    Value::Array(parts) => parts.into_iter().for_each(|part| self.read.add_part(part)),
-                    _ => {}
-                }
-                // These go back with the parts of the message.
-                item.retain(|key, value| {
-                    matches!(key.as_str(), "id" | "phase") || key == "status" && value != "completed"
-                });
-                if !item.is_empty() {
-                    item.insert("type".to_owned(), json!("message"));
-                    item.insert("part".to_owned(), first.into());
-                    item.insert("parts".to_owned(), (self.read.parts.len() - first).into());
-                    self.read.artifacts.push(Value::Object(item));
-                }
-            }
+            Some("message") | None => self.add_message(item),
             Some(_) => self.read.add_part(Value::Object(item)),
+        }
+    }
+
+    /// Adds the parts of a message, and its other fields.
+    fn add_message(&mut self, mut item: Map<String, Value>) {
+        let first = self.read.parts.len();
+        let said = item.shift_remove("content").unwrap_or_default();
+        let form = if said.is_string() { "text" } else { "list" };
+        match parts_of(said, self.is_request) {
+            Value::String(text) => self.read.add_part(json!({ "type": "text", "text": text })),
+            Value::Array(parts) => parts.into_iter().for_each(|part| self.read.add_part(part)),
+            _ => {}
+        }
+        if self.is_request {
+            let fields = item
+                .shift_remove("providerFields")
+                .and_then(|mut fields| fields.get_mut(DIALECT).map(Value::take));
+            item = fields.and_then(|fields| fields.as_object().cloned()).unwrap_or_default();
+            item.insert("form".to_owned(), json!(form));
+        } else {
+            item.retain(|key, value| {
+                matches!(key.as_str(), "id" | "phase") || key == "status" && value != "completed"
+            });
+        }
+        if !item.is_empty() {
+            item.insert("type".to_owned(), json!("message"));
+            item.insert("part".to_owned(), first.into());
+            item.insert("parts".to_owned(), (self.read.parts.len() - first).into());
+            self.read.artifacts.push(Value::Object(item));
         }
     }
 
@@ -152,13 +179,15 @@ fn kind(item: &Map<String, Value>) -> Option<&str> {
 }
 
 /// Returns a content with texts as chat completions have them; other fields of a text are for this API dialect.
-fn parts_of(said: Value) -> Value {
+fn parts_of(said: Value, is_request: bool) -> Value {
     let Value::Array(parts) = said else { return said };
     let parts = parts.into_iter().map(|mut part| match part.get("type").and_then(Value::as_str) {
         Some("input_text" | "output_text") => {
             if let Some(part) = part.as_object_mut() {
                 // Each reply has an empty list of annotations.
-                part.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
+                part.retain(|key, value| {
+                    is_request && key != "annotations" || value.as_array().is_none_or(|list| !list.is_empty())
+                });
             }
             let mut text = json!({ "type": "text", "text": part.get("text") });
             if let Some(mark) = part.get(BREAKPOINT) {

@@ -204,7 +204,7 @@ fn fields_of_the_provider_alone_pass_through() {
         "/messages/1",
         &json!({ "role": "assistant", "content": "Once", "prefix": true }),
         &[
-            "info[CTX0528]: fields of its blocks are not sent: this API dialect does not support `y` (at /messages/1)",
+            "warning[CTX0528]: fields of its blocks are not sent: this API dialect does not support `y` (at /messages/1)",
         ],
     );
     let details =
