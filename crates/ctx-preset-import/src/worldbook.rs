@@ -140,10 +140,9 @@ impl Form {
             file.at("spec").named(&["lorebook_v3"]).into("/dialect");
             let mut form = take_card_book(file.at(at), place, &format!("/{at}"), is_v3);
             if at == "data" {
-                let outside = |(key, value): (&String, &Value)| {
-                    (key.clone(), if key == at { Value::Object(Map::new()) } else { value.clone() })
-                };
-                around::put(&mut form.book, around::ENVELOPE, map.iter().map(outside).collect());
+                let mut outside = map.clone();
+                outside.insert(at.to_owned(), Value::Object(Map::new()));
+                around::put(&mut form.book, around::ENVELOPE, outside.into());
             }
             return Ok(form);
         }

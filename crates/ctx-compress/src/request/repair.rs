@@ -202,7 +202,7 @@ impl<'a> Pairing<'a> {
             places.push(result.len());
             match message.role {
                 Role::Tool if self.of_stored_calls.binary_search(&index).is_ok() => {
-                    result.push(message.clone())
+                    result.push(message.clone());
                 }
                 Role::Tool => {}
                 Role::Assistant => self.write_group(index, message, messages, &mut result),

@@ -195,7 +195,7 @@ fn put_note(message: &mut Value, key: &str, word: &str) {
 
 /// Moves unknown fields of a message to the provider fields of the API.
 fn keep_unknown_fields(item: Value, api: RequestApi) -> Value {
-    let Value::Object(mut message) = item else { return item };
+    let Value::Object(message) = item else { return item };
     let is_message = message.contains_key("role") && message.get("type").is_none_or(|kind| kind == "message");
     // Other items of responses are unchanged.
     if api == RequestApi::Responses && !is_message {

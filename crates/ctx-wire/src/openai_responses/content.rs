@@ -32,6 +32,7 @@ impl<'a, 'f> Parts<'a, 'f> {
     /// Writes the parts of a message that stands at an index of the context.
     pub(super) fn of(message: &'a Message, side: Side, index: usize, found: &'f mut Vec<Diagnostic>) -> Self {
         let mut parts = Self { written: Vec::new(), homeless: Vec::new(), side, index, found };
+        let is_own = is_from(message, Dialect::OpenaiResponses);
         match &message.content {
             Content::Text(text) if text.is_empty() => {}
             Content::Text(text) => parts.add_text(text, std::iter::empty()),
@@ -42,9 +43,9 @@ impl<'a, 'f> Parts<'a, 'f> {
                             let kind = BlockKind::Content;
                             parts.add_text(text, fields(message, kind, index, Dialect::OpenaiResponses));
                         }
+                        ContentPart::Other(value) if is_own => parts.written.push(Some((&**value).into())),
                         ContentPart::Other(value) => {
-                            let is_own = is_from(message, Dialect::OpenaiResponses);
-                            let written = if is_own { Some(Json::from(&**value)) } else { parts.part(value) };
+                            let written = parts.part(value);
                             parts.written.push(written);
                         }
                     }

@@ -77,7 +77,9 @@ pub(crate) fn take(format: Format, file: Source<'_>, superseded: &dyn Fn(Format)
 }
 
 fn keep(file: Source<'_>, fields: &[(&str, &'static str)]) {
-    fields.iter().for_each(|(key, note)| file.at(key).keep(note));
+    for (key, note) in fields {
+        file.at(key).keep(note);
+    }
 }
 
 pub(crate) const MASTER_PARTS: [(&str, Format); 5] = [

@@ -6,7 +6,7 @@ use ctx_anchors::{
     Preset,
     internal::{Entry, EntryPart},
 };
-use ctx_types::{CHAT_HISTORY, Order, Placement, Side};
+use ctx_types::{CHAT_HISTORY, Placement, Side};
 
 /// Returns the numbers of the entries in the order in which they are sent, but for those that are nothing.
 /// O(entries · log entries).
@@ -22,7 +22,7 @@ pub(super) fn in_order(preset: &Preset) -> Vec<usize> {
         }
     }
     anchors.extend(behind.map(|number| (CHAT_HISTORY, number)));
-    let mut beside: BTreeMap<(usize, Side), BTreeSet<(Order, i64, usize)>> = BTreeMap::new();
+    let mut beside: BTreeMap<(usize, Side), BTreeSet<_>> = BTreeMap::new();
     let mut order = Vec::new();
     for entry in list.iter().filter(|entry| entry.part != EntryPart::Nothing) {
         match &entry.placement {
@@ -34,7 +34,7 @@ pub(super) fn in_order(preset: &Preset) -> Vec<usize> {
         }
     }
     order.extend(behind);
-    let at = |number: usize, side: Side| beside.get(&(number, side)).into_iter().flatten().map(|item| item.2);
+    let at = |number: usize, side: Side| beside.get(&(number, side)).into_iter().flatten().map(|(_, _, index)| *index);
     order
         .into_iter()
         .flat_map(|number| at(number, Side::Before).chain([number]).chain(at(number, Side::After)))
