@@ -19,8 +19,3 @@ pub(crate) const MONTHS: [&str; 12] = [
 /// The days of the week, Monday first.
 pub(crate) const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-
-/// Returns whether a word is the name of a month or of a day, with its capital.
-pub(crate) fn is_name(word: &str) -> bool {
-    MONTHS.contains(&word) || WEEKDAYS.contains(&word)
-}

@@ -91,7 +91,6 @@ pub(crate) fn summary(language: Language, draft: &MaskDraft, id: &NodeId) -> Str
     let who = match draft.made_by {
         MadeBy::Summarizer => phrase!("written by the summarizer"),
         MadeBy::Extract => phrase!("extracted from the messages"),
-        MadeBy::Both => phrase!("written by the summarizer, partly extracted from the messages"),
     };
     let who = match draft.parts {
         0 | 1 => who,

@@ -1,4 +1,4 @@
-//! Whether a conversation is to be compressed by itself.
+//! The trigger of automatic compaction.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use ctx_types::{Message, Phrase, phrase};
 
 use crate::mask::config::{MaskConfig, TriggerMode};
 
-/// How large a conversation is: what is sent of its active path, summaries included.
+/// The size of a conversation: the sent messages of its active path, with summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaskTotals {
-    /// The tokens of all messages.
+    /// Tokens of all messages.
     pub tokens: u64,
-    /// How many messages there are.
+    /// Number of messages.
     pub messages: usize,
 }
 
@@ -36,46 +36,46 @@ pub(crate) fn tokens_of<'a>(
     messages.into_iter().map(|message| u64::from(message_cost(message, &facts, counter).total())).sum()
 }
 
-/// What the trigger says, and why.
+/// The decision of the trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MaskTrigger {
     /// There are more tokens than the threshold.
     TooManyTokens {
-        /// How many there are.
+        /// Number of tokens.
         tokens: u64,
         /// The threshold.
         threshold: u64,
     },
     /// There are more messages than the threshold.
     TooManyMessages {
-        /// How many there are.
+        /// Number of messages.
         messages: usize,
         /// The threshold.
         threshold: usize,
     },
-    /// Compression is off.
+    /// Compaction is disabled.
     Off,
-    /// It is on, but only by hand.
+    /// Compaction is manual.
     ByHandOnly,
-    /// The conversation is too short, whatever its size.
+    /// The conversation has too few messages.
     TooShort {
-        /// How many messages there are.
+        /// Number of messages.
         messages: usize,
-        /// How many there have to be.
+        /// The required number.
         minimum: usize,
     },
-    /// No threshold that counts is passed.
+    /// No threshold is exceeded.
     WithinThresholds,
 }
 
 impl MaskTrigger {
-    /// Returns whether the conversation is to be compressed.
+    /// Returns whether to compress the conversation.
     pub const fn fires(self) -> bool {
         matches!(self, Self::TooManyTokens { .. } | Self::TooManyMessages { .. })
     }
 
-    /// Asks whether a conversation is to be compressed by itself. O(1).
+    /// Checks the size of a conversation. O(1).
     ///
     /// ```
     /// use ctx_compress::mask::{MaskConfig, MaskTotals, MaskTrigger};
@@ -101,10 +101,8 @@ impl MaskTrigger {
             TriggerMode::Token | TriggerMode::Count | TriggerMode::Both => Self::WithinThresholds,
         }
     }
-}
 
-impl MaskTrigger {
-    /// Writes it in one phrase.
+    /// Returns the decision as a phrase.
     pub fn phrase(self) -> Phrase {
         match self {
             Self::TooManyTokens { tokens, threshold } => {

@@ -173,7 +173,7 @@ impl Work {
             SummaryFailure::WindowTooSmall { .. } | SummaryFailure::TooManyParts { .. } => {
                 ("infeasible", "infeasible")
             }
-            SummaryFailure::NoProgress | SummaryFailure::NoExtract(_) => ("noProgress", "no progress"),
+            SummaryFailure::NoExtract(_) => ("noProgress", "no progress"),
             _ => ("failed", "failed"),
         };
         let outcome = json!({ "kind": kind, "reason": failure.as_str(), "detail": failure.to_string() });
