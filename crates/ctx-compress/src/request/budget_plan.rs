@@ -193,19 +193,7 @@ impl fmt::Display for BudgetPlan {
 ///
 /// Calls and results should pair; those that do not are parts of their own. O(messages), and the counts of new texts.
 pub fn part_costs(messages: &[Message], protection: Protection, meter: &Meter<'_>) -> Vec<PartCost> {
-    let layout = Layout::of(messages, protection, meter);
-    let mut costs: Vec<PartCost> = Vec::new();
-    for group in &layout.groups {
-        match costs.iter_mut().find(|cost| cost.part == group.part) {
-            Some(cost) => {
-                cost.messages += group.range.len();
-                cost.tokens += group.tokens;
-            }
-            None => {
-                costs.push(PartCost { part: group.part, messages: group.range.len(), tokens: group.tokens });
-            }
-        }
-    }
+    let mut costs = PartCost::of_groups(&Layout::of(messages, protection, meter).groups);
     costs.sort_by_key(|cost| cost.part);
     costs
 }

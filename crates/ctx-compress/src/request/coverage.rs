@@ -25,12 +25,11 @@ pub(crate) use excerpts::{Excerpt, excerpts};
 
 use crate::request::config::share;
 use crate::request::coverage::greedy::Choice;
-use crate::request::coverage::index::{Index, Making, argument_keys};
+use crate::request::coverage::index::{Index, Making};
 use crate::request::coverage::passage::ELSEWHERE;
 pub(crate) use crate::request::coverage::passage::{passages, write_prefix};
 use crate::request::coverage::pieces::Style;
 pub(crate) use crate::request::coverage::pieces::without_name;
-use crate::request::coverage::speakers::Speakers;
 pub(crate) use crate::request::coverage::speakers::first_name;
 use crate::request::coverage::telegraph::write_telegraphic;
 pub(crate) use crate::request::coverage::telegraph::{begins_with_words_of, write_detail, write_whole};
@@ -104,11 +103,7 @@ struct Tail {
 /// What follows the oldest group that may be changed and must stay in any case is a part of that share.
 fn tail(material: &Material<'_>) -> Tail {
     let first = material.groups.first().map_or(0, |group| group.start);
-    let is_free = |index: usize| {
-        let at = material.groups.partition_point(|group| group.end <= index);
-        material.groups.get(at).is_some_and(|group| group.contains(&index))
-    };
-    let fixed = material.messages.iter().enumerate().skip(first).filter(|(index, _)| !is_free(*index));
+    let fixed = material.messages.iter().enumerate().skip(first).filter(|(at, _)| !material.may_change(*at));
     let fixed: u64 = fixed.map(|(_, message)| material.meter.message(message)).sum();
     let most = share(material.target, material.config.tail_share)
         .saturating_sub(fixed)
@@ -128,22 +123,16 @@ impl Coverage {
     /// Writes the note on some groups; `None` if there is no room for one.
     fn note(self, material: &Material<'_>, older: &[Range<usize>], room: u64) -> Option<Message> {
         let room = room.checked_sub(material.meter.frame())?;
+        let messages = material.messages;
         let within: Vec<usize> = older.iter().flat_map(Clone::clone).collect();
         let indexes: Vec<usize> = older.iter().flat_map(|group| material.own(group)).collect();
-        let making = Making {
-            style: self.style,
-            speakers: Speakers::of(material.messages),
-            argument_keys: argument_keys(material.messages),
-        };
+        let making = Making::new(self.style, messages);
         let (first, last) = (*indexes.first()?, *indexes.last()?);
         let is_other = |at: &usize| within.binary_search(at).is_err();
-        let others = (0..material.messages.len()).filter(is_other).filter_map(|at| material.messages.get(at));
-        let index = Index::of(material.messages, &indexes, others, &making);
-        let is_kept = |at: &usize| {
-            let is_said = material.messages.get(*at).is_some_and(is_said);
-            is_said && within.binary_search(at).is_err()
-        };
-        let elsewhere: Vec<usize> = (first..last).filter(is_kept).collect();
+        let others = (0..messages.len()).filter(is_other).map(|at| &messages[at]);
+        let index = Index::of(messages, &indexes, others, &making);
+        let elsewhere: Vec<usize> =
+            (first..last).filter(|at| is_other(at) && is_said(&messages[*at])).collect();
         let writer = Writer {
             material,
             index: &index,
@@ -200,15 +189,13 @@ impl Writer<'_> {
     fn write(&self, room: u64) -> Option<Message> {
         let mut choice = Choice::new(self.index, room);
         let head = self.head(room);
-        let mut fixed: u64 = head.iter().map(|line| quarters(line) + 1).sum();
+        let head_cost: u64 = head.iter().map(|line| quarters(line) + 1).sum();
         // Each run of messages that stay elsewhere may cost a line.
-        fixed += MARK * runs(self.elsewhere);
-        choice.pin(u32::MAX, fixed);
+        choice.reserve(head_cost + MARK * runs(self.elsewhere));
         let pins = self.pins(choice.room());
         for (passage, text) in &pins {
-            let prefix =
-                self.index.passages.get(*passage as usize).map_or(0, |entry| u64::from(entry.prefix));
-            choice.pin(*passage, prefix + quarters(text) + 1);
+            choice.reserve(self.index.passages[*passage].prefix + quarters(text) + 1);
+            choice.pin(*passage);
         }
         self.index.said.iter().for_each(|word| choice.cover_word(*word));
         choice.take_changes(CHANGES_SHARE);
@@ -221,7 +208,7 @@ impl Writer<'_> {
             pins: &pins,
             elsewhere: self.elsewhere,
         };
-        draft.write(choice.picks.iter().map(|(unit, _)| *unit), self.role)
+        draft.write(choice.by_passage(), self.role)
     }
 
     /// Writes what explains the lines: who the letters are; in a small note only names.
@@ -245,18 +232,18 @@ impl Writer<'_> {
     }
 
     /// Writes the pinned lines: those of an earlier pass, else what the user said first.
-    fn pins(&self, room: u64) -> BTreeMap<u32, String> {
-        let entries = || self.index.passages.iter().zip(0_u32..);
-        let mut pinned: Vec<u32> = entries().filter(|(entry, _)| entry.is_pinned).map(|(_, at)| at).collect();
+    fn pins(&self, room: u64) -> BTreeMap<usize, String> {
+        let entries = || self.index.passages.iter().enumerate();
+        let mut pinned: Vec<usize> =
+            entries().filter(|(_, entry)| entry.is_pinned).map(|(at, _)| at).collect();
         if pinned.is_empty() {
-            let mut messages = self.material.messages.iter();
             let is_turn =
                 |message: &Message| is_said(message) && message.note.is_none() && !is_summary(message);
+            let mut messages = self.material.messages.iter();
             let first = messages.position(|message| message.role == Role::User && is_turn(message));
-            let is_first = |index: u32| first == Some(index as usize);
             let of_first =
-                entries().find(|(entry, _)| is_first(entry.message) && entry.kind == NoteLineKind::User);
-            pinned.extend(of_first.map(|(_, at)| at));
+                entries().find(|(_, entry)| first == Some(entry.message) && entry.kind == NoteLineKind::User);
+            pinned.extend(of_first.map(|(at, _)| at));
         }
         let mut left = room;
         let mut pins = BTreeMap::new();
@@ -269,10 +256,10 @@ impl Writer<'_> {
     }
 
     /// Returns the text of a pinned line, within the share of the room that is meant for it.
-    fn pinned_text(&self, passage: u32, room: u64) -> Option<String> {
-        let entry = self.index.passages.get(passage as usize)?;
-        let passages = passages(self.material.messages.get(entry.message as usize)?);
-        let passage = passages.get(entry.ordinal as usize)?;
+    fn pinned_text(&self, passage: usize, room: u64) -> Option<String> {
+        let entry = &self.index.passages[passage];
+        let passages = passages(&self.material.messages[entry.message]);
+        let passage = &passages[entry.ordinal];
         let name = self.making.speakers.name(passage.kind).filter(|_| passage.cuts.is_none());
         let said = name.and_then(|name| without_name(&passage.text, name)).unwrap_or(&passage.text);
         let (usual, most) = (pin_room(room, 85), pin_room(room, 95));

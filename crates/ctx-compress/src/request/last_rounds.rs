@@ -65,13 +65,9 @@ impl Strategy for LastRounds {
 impl LastRounds {
     /// Drops everything before the oldest of the newest rounds that fit.
     fn keep_rounds(self, material: &Material<'_>, mut fates: Vec<Fate>) -> Selection {
-        let may_change = |index: usize| {
-            let at = material.groups.partition_point(|group| group.end <= index);
-            material.groups.get(at).is_some_and(|group| group.contains(&index))
-        };
         let users = material.messages.iter().enumerate().filter(|(_, message)| is_user(message));
         let (open, fixed): (Vec<usize>, Vec<usize>) =
-            users.map(|(index, _)| index).partition(|index| may_change(*index));
+            users.map(|(index, _)| index).partition(|index| material.may_change(*index));
         let most = self.rounds.saturating_sub(fixed.len());
         let mut begin = material.messages.len();
         let mut used = 0;

@@ -81,6 +81,21 @@ pub struct PartCost {
     pub tokens: u64,
 }
 
+impl PartCost {
+    /// Adds up groups by their parts, in the order in which parts come.
+    pub(crate) fn of_groups(groups: &[LaidGroup]) -> Vec<Self> {
+        let mut costs: Vec<Self> = Vec::new();
+        for LaidGroup { range, part, tokens } in groups {
+            let (part, tokens, messages) = (*part, *tokens, range.len());
+            match costs.iter_mut().find(|cost| cost.part == part) {
+                Some(cost) => (cost.messages, cost.tokens) = (cost.messages + messages, cost.tokens + tokens),
+                None => costs.push(Self { part, messages, tokens }),
+            }
+        }
+        costs
+    }
+}
+
 /// What a message costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -118,14 +133,7 @@ impl Overflow {
             |group: &LaidGroup| LaidGroup { tokens: group.tokens - saved(group), ..group.clone() };
         let fixed: Vec<LaidGroup> = fixed.map(shortened).collect();
         let needed = fixed.iter().map(|group| group.tokens).sum();
-        let mut parts: Vec<PartCost> = Vec::new();
-        for group in &fixed {
-            let (count, tokens) = (group.range.len(), group.tokens);
-            match parts.iter_mut().find(|cost| cost.part == group.part) {
-                Some(cost) => (cost.messages, cost.tokens) = (cost.messages + count, cost.tokens + tokens),
-                None => parts.push(PartCost { part: group.part, messages: count, tokens }),
-            }
-        }
+        let mut parts = PartCost::of_groups(&fixed);
         parts.sort_by_key(|cost| std::cmp::Reverse(cost.tokens));
         let id = |index: usize| messages.get(index).and_then(|message| message.source.id.clone());
         let mut largest: Vec<MessageCost> = fixed

@@ -16,10 +16,10 @@ use crate::request::layout::{LaidGroup, Layout, Part, Protection, is_point};
 use crate::request::meter::Meter;
 use crate::request::outcome::PassOutcome;
 use crate::request::plan::{Action, CompressionPlan, CompressionReport, PlanStep, with_notes};
-use crate::request::pressure::relieve;
+use crate::request::pressure::{relieve, saved_tokens};
 use crate::request::repair::repair;
 use crate::request::strategy::{Fate, Material, Selection, Strategy};
-use crate::request::usage::{ContextUsage, UsageWatch};
+use crate::request::usage::ContextUsage;
 
 /// Compresses requests that come near their budget: seed 004's `CompressionPipeline`.
 ///
@@ -73,7 +73,7 @@ impl<'m> CompressionPipeline<'m> {
     /// Sets the strategy.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Box<dyn Strategy>) -> Self {
-        self.set_strategy(strategy);
+        self.strategy = Arc::from(strategy);
         self
     }
 
@@ -82,11 +82,6 @@ impl<'m> CompressionPipeline<'m> {
     pub fn with_meter(self, meter: Meter<'_>) -> CompressionPipeline<'_> {
         let Self { config, found, strategy, .. } = self;
         CompressionPipeline { config, found, strategy, meter }
-    }
-
-    /// Replaces the strategy.
-    pub fn set_strategy(&mut self, strategy: Box<dyn Strategy>) {
-        self.strategy = Arc::from(strategy);
     }
 
     /// Returns a pipeline with the same strategy and measure, and another configuration.
@@ -112,13 +107,6 @@ impl<'m> CompressionPipeline<'m> {
     /// Returns whether messages are above the trigger; at the trigger itself they are not.
     pub fn should_compress(&self, messages: &[Message]) -> bool {
         self.config.is_above_trigger(self.meter.messages(messages))
-    }
-
-    /// As [`should_compress`](Self::should_compress), O(1) for an unchanged conversation; false also where a pass over
-    /// exactly these messages made no progress before.
-    pub fn should_compress_watched(&self, messages: &[Message], watch: &mut UsageWatch) -> bool {
-        let tokens = watch.tokens(messages, &self.meter);
-        self.config.is_above_trigger(tokens) && !watch.is_hopeless()
     }
 
     /// Compresses messages that are above the trigger, as long as they are; the pending turn stays whole.
@@ -217,7 +205,7 @@ impl Pass<'_> {
                 return (PassOutcome::Infeasible(overflow), self.steps(messages, &BTreeMap::new(), None));
             }
         };
-        let fixed = self.layout.fixed_tokens() - saved(messages, &shortened, meter);
+        let fixed = self.layout.fixed_tokens() - saved_tokens(messages, shortened.iter(), meter);
         let selection = self.select(messages, fixed, is_over);
         let steps = self.steps(messages, &shortened, Some(selection));
         let after: u64 = steps.iter().map(|step| step.tokens_after).sum();
@@ -332,14 +320,6 @@ pub(crate) fn room(config: &RequestConfig, fixed: u64) -> u64 {
     let to_budget = config.token_budget.saturating_sub(fixed);
     let least = (config.token_budget / 10).min((to_trigger / 2).max(to_budget / 4));
     config.target().saturating_sub(fixed).max(least)
-}
-
-fn saved(messages: &[Message], shortened: &BTreeMap<usize, Message>, meter: &Meter<'_>) -> u64 {
-    let saving = |(index, short): (&usize, &Message)| {
-        let before = messages.get(*index).map_or(0, |message| meter.message(message));
-        before.saturating_sub(meter.message(short))
-    };
-    shortened.iter().map(saving).sum()
 }
 
 impl From<Fate> for (Action, Phrase) {

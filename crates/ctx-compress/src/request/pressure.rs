@@ -56,9 +56,20 @@ pub(crate) fn relieve(
         relief.shorten_last_words(last);
     }
     if relief.tokens > budget {
-        return Err(Box::new(Overflow::of(messages, layout, budget, |group| relief.saved(group))));
+        let saved =
+            |group: &LaidGroup| saved_tokens(messages, relief.shortened.range(group.range.clone()), meter);
+        return Err(Box::new(Overflow::of(messages, layout, budget, saved)));
     }
     Ok(relief.shortened)
+}
+
+/// Returns the tokens that shorter messages save.
+pub(crate) fn saved_tokens<'a>(
+    messages: &[Message],
+    shortened: impl Iterator<Item = (&'a usize, &'a Message)>,
+    meter: &Meter<'_>,
+) -> u64 {
+    shortened.map(|(index, short)| meter.message(&messages[*index]) - meter.message(short)).sum()
 }
 
 struct Relief<'a> {
@@ -71,16 +82,6 @@ struct Relief<'a> {
 }
 
 impl Relief<'_> {
-    /// Returns how many tokens a group has lost.
-    fn saved(&self, group: &LaidGroup) -> u64 {
-        let shortened = self.shortened.range(group.range.clone());
-        let saving = |(index, short): (&usize, &Message)| {
-            let before = self.messages.get(*index).map_or(0, |message| self.meter.message(message));
-            before.saturating_sub(self.meter.message(short))
-        };
-        shortened.map(saving).sum()
-    }
-
     fn shorten_results(&mut self, group: &LaidGroup, max_chars: usize) {
         let members = self.messages.get(group.range.clone()).unwrap_or_default();
         let tools = tool_names(members);

@@ -87,6 +87,12 @@ impl<'a> Material<'a> {
         group.start + self.members(group).iter().take_while(|message| is_point(message)).count()..group.end
     }
 
+    /// Returns whether a message is in a group that may be changed.
+    pub(crate) fn may_change(&self, index: usize) -> bool {
+        let at = self.groups.partition_point(|group| group.end <= index);
+        self.groups.get(at).is_some_and(|group| group.contains(&index))
+    }
+
     /// Returns the tokens of a group.
     pub fn tokens(&self, group: &Range<usize>) -> u64 {
         self.meter.messages(self.members(group))

@@ -166,24 +166,20 @@ fn where_all_is_protected_there_is_no_progress() {
     let done = pipeline.compress_if_needed(&given);
     assert_eq!(done.report.outcome.to_string(), "no progress: only protected messages are left");
     assert_eq!((done.report.outcome.name(), done.messages), ("noProgress", given.clone()));
-    let mut watch = UsageWatch::default();
-    assert!(pipeline.should_compress(&given) && pipeline.should_compress_watched(&given, &mut watch));
-    watch.note_no_progress();
-    assert!(!pipeline.should_compress_watched(&given, &mut watch), "it would do no better");
-    assert!(!pipeline.should_compress_watched(&given[..1], &mut UsageWatch::default()));
+    assert!(pipeline.should_compress(&given) && !pipeline.should_compress(&given[..1]));
 }
 
 #[test]
 fn a_strategy_that_forgets_groups_is_replaced() {
     let given = twenties("a1 a2 u3");
-    let mut pipeline = scripted(RequestConfig::to_fit(59), &[("drop", "x")]);
+    let pipeline = scripted(RequestConfig::to_fit(59), &[("drop", "x")]);
     let report = pipeline.compress_if_needed(&given).report;
     assert_eq!(
         report.diagnostics.iter().map(|found| found.code).collect::<Vec<_>>(),
         [codes::STRATEGY_OVERRUN]
     );
     assert_eq!(report.dropped_count, 2, "only the round that is answered stays");
-    pipeline.set_strategy(strategy("key-message").unwrap());
+    let pipeline = pipeline.with_strategy(strategy("key-message").unwrap());
     let report = pipeline.compress_if_needed(&given).report;
     assert_eq!(
         (report.strategy_used.as_str(), report.diagnostics.len(), report.dropped_count),
@@ -264,6 +260,6 @@ proptest! {
         let usage = pipeline.usage(&messages);
         prop_assert_eq!((usage.used_tokens, usage.total_budget), (used, pipeline.config().token_budget));
         prop_assert_eq!(usage.remaining, i64::try_from(usage.total_budget).unwrap() - i64::try_from(used).unwrap());
-        prop_assert_eq!(pipeline.should_compress_watched(&messages, &mut UsageWatch::default()), pipeline.should_compress(&messages));
+        prop_assert_eq!(UsageWatch::default().tokens(&messages, pipeline.meter()), used);
     }
 }

@@ -52,8 +52,8 @@ pub(super) fn write_telegraphic(sentence: &str, into: &mut String) {
 
 fn write_without(sentence: &str, into: &mut String, dropped: &WordSet) {
     for word in sentence.split_whitespace() {
-        let bare = trimmed(word, BESIDE);
-        let core = trimmed(bare, AROUND);
+        let bare = word.trim_matches(BESIDE);
+        let core = bare.trim_matches(AROUND);
         if !is_dropped(core, dropped) {
             push_word(bare, into);
         }
@@ -64,7 +64,7 @@ fn write_without(sentence: &str, into: &mut String, dropped: &WordSet) {
 /// words do not count. O(the other).
 pub(crate) fn begins_with_words_of(line: &str, other: &str) -> bool {
     let is_said = |word: &&str| !word.is_empty() && !is_dropped(word, &GRAMMAR);
-    let words = |text| str::split_whitespace(text).map(|word| trimmed(word, AROUND)).filter(is_said);
+    let words = |text| str::split_whitespace(text).map(|word| word.trim_matches(AROUND)).filter(is_said);
     let (mut begins, mut other) = (words(line), words(other).peekable());
     other.peek().is_some() && other.all(|word| begins.next() == Some(word))
 }
@@ -77,36 +77,9 @@ fn is_dropped(core: &str, dropped: &WordSet) -> bool {
     dropped.contains(&*lower) || !core.is_ascii() && dropped.contains(&*lower.replace('’', "'"))
 }
 
-/// The signs that are taken off a word, each a bit, and those around it that do not belong to it.
-const BESIDE: u128 = signs(b"!,;\"*");
-const AROUND: u128 = BESIDE | signs(b"().?:");
-
-const fn signs(bytes: &[u8]) -> u128 {
-    let (mut signs, mut at) = (0, 0);
-    while at < bytes.len() {
-        signs |= 1 << bytes[at];
-        at += 1;
-    }
-    signs
-}
-
-/// Takes signs off both ends of a word.
-fn trimmed(word: &str, signs: u128) -> &str {
-    let is_sign = |byte: u8| byte.is_ascii() && signs >> byte & 1 == 1;
-    let mut bytes = word.as_bytes();
-    while let [byte, rest @ ..] = bytes
-        && is_sign(*byte)
-    {
-        bytes = rest;
-    }
-    let start = word.len() - bytes.len();
-    while let [rest @ .., byte] = bytes
-        && is_sign(*byte)
-    {
-        bytes = rest;
-    }
-    word.get(start..start + bytes.len()).unwrap_or_default()
-}
+/// Signs at the ends of a word that are dropped, and those around it that do not belong to it.
+const BESIDE: [char; 5] = ['!', ',', ';', '"', '*'];
+const AROUND: [char; 10] = ['!', ',', ';', '"', '*', '(', ')', '.', '?', ':'];
 
 /// Appends a sentence as it is, white space squeezed.
 pub(crate) fn write_whole(sentence: &str, into: &mut String) {

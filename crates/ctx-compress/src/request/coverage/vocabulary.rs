@@ -1,10 +1,10 @@
-//! The words of a conversation as numbers.
+//! Numbers and kinds of words.
 
 use std::collections::HashMap;
 
 use crate::request::coverage::words::Word;
 
-/// The words of a conversation as numbers from 0 on, in the order in which they come, with the kind of each.
+/// The words of a conversation: numbers from 0 in the order of their first use, with the kind of each.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
     numbers: HashMap<Box<str>, u32>,
@@ -12,12 +12,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Returns how many words there are.
-    pub(super) const fn len(&self) -> usize {
-        self.kinds.len()
-    }
-
-    /// Returns the number of a word, the next one if it is new.
+    /// Returns the number of a word, the next one for a new word.
     pub(super) fn add(&mut self, word: Word<'_>) -> u32 {
         let number = self.find(word).unwrap_or_else(|| {
             let number = u32::try_from(self.kinds.len()).expect("a conversation has fewer than 2^32 words");
@@ -31,25 +26,23 @@ impl Vocabulary {
         number
     }
 
-    /// Returns the number of a word that was added.
+    /// Returns the number of an earlier word.
     pub(super) fn find(&self, word: Word<'_>) -> Option<u32> {
         self.numbers.get(word.stem).copied()
     }
 
-    /// Notes that a word is a part of an argument of some call.
-    pub(super) fn note_argument(&mut self, number: u32) {
-        if let Some(kind) = self.kinds.get_mut(number as usize) {
-            kind.add(Kind::ARGUMENT, true);
-        }
+    /// Marks a word as part of an argument of a call.
+    pub(super) fn add_argument(&mut self, number: u32) {
+        self.kinds[number as usize].add(Kind::ARGUMENT, true);
     }
 
-    /// Forgets which words these are, and returns the kinds.
+    /// Returns the kinds of the words.
     pub(super) fn into_kinds(self) -> Vec<Kind> {
         self.kinds
     }
 }
 
-/// What kind of word it is; a word that is several things once is all of them.
+/// The kind of a word: all flags that applied somewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kind(u8);
 
@@ -85,16 +78,6 @@ impl Kind {
         self.0 & other.0 == other.0
     }
 
-    /// Returns its position among [`Kind::all`].
-    pub(super) fn number(self) -> usize {
-        usize::from(self.0)
-    }
-
-    /// Returns all kinds there are.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
-        (0..64).map(Self)
-    }
-
     fn add(&mut self, other: Self, is_so: bool) {
         self.0 |= if is_so { other.0 } else { 0 };
     }
@@ -128,7 +111,7 @@ mod tests {
         let numbers = ["a", "b", "a", "c"].map(|stem| vocabulary.add(word(stem)));
         assert_eq!(numbers, [0, 1, 0, 2]);
         assert_eq!((vocabulary.find(word("c")), vocabulary.find(word("d"))), (Some(2), None));
-        assert_eq!(vocabulary.len(), 3);
+        assert_eq!(vocabulary.into_kinds().len(), 3);
     }
 
     #[test]
@@ -136,7 +119,7 @@ mod tests {
         let mut vocabulary = Vocabulary::default();
         vocabulary.add(word("lin"));
         vocabulary.add(Word { stem: "lin", is_name: true, is_quoted: false });
-        vocabulary.note_argument(0);
+        vocabulary.add_argument(0);
         let [kind] = vocabulary.into_kinds()[..] else { panic!("one word") };
         assert!(kind.is(Kind::NAME) && kind.is(Kind::ARGUMENT) && !kind.is(Kind::QUOTED));
     }

@@ -1,5 +1,6 @@
 //! The words of a text.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::request::coverage::telegraph::{FILLERS, WordSet};
@@ -58,7 +59,7 @@ fn each_place<'a>(text: &'a str, mut visit: impl FnMut(&str, Place<'a>)) {
             last_end = Some(at);
             continue;
         }
-        if is_dense_sign(c) || !c.is_alphanumeric() {
+        if !c.is_alphanumeric() {
             continue;
         }
         let is_joined;
@@ -119,41 +120,20 @@ const fn is_dense(c: char) -> bool {
 }
 
 /// Characters of Chinese grammar; two of them together say nothing.
-const CHINESE_GRAMMAR: &[u8] =
-    "的了是在我你您他她它们这那和与也就都吗呢吧啊有不个上下来去要会能可以到说把被让给对很还又再".as_bytes();
-
-/// The ideographs, `\u{4E00}` to `\u{9FFF}`: a bit for each, set for those of grammar.
-static IS_GRAMMAR: [u64; 0x5200 / 64] = {
-    let (mut bits, mut at) = ([0; 0x5200 / 64], 0);
-    while at < CHINESE_GRAMMAR.len() {
-        // An ideograph has 4, 6 and 6 bits in its three bytes.
-        let [a, b, c] = [CHINESE_GRAMMAR[at], CHINESE_GRAMMAR[at + 1], CHINESE_GRAMMAR[at + 2]];
-        let place = ((a as usize & 0xF) << 12 | (b as usize & 0x3F) << 6 | (c as usize & 0x3F)) - 0x4E00;
-        bits[place / 64] |= 1 << (place % 64);
-        at += 3;
-    }
-    bits
-};
-
-fn is_chinese_grammar(c: char) -> bool {
-    let place = (c as usize).wrapping_sub(0x4E00);
-    IS_GRAMMAR.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 == 1)
-}
-
-/// Returns whether a character is a sign that dense scripts have between words; asked first, as `char::is_alphanumeric`
-/// would search its tables.
-const fn is_dense_sign(c: char) -> bool {
-    matches!(c, '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{FF01}'..='\u{FF0F}' | '\u{FF1A}'..='\u{FF20}')
-}
+static CHINESE_GRAMMAR: LazyLock<HashSet<char>> = LazyLock::new(|| {
+    "的了是在我你您他她它们这那和与也就都吗呢吧啊有不个上下来去要会能可以到说把被让给对很还又再"
+        .chars()
+        .collect()
+});
 
 /// Calls `visit` for each pair of neighbours in a run of dense script that counts as a word, with where it begins; `c` is
 /// the first character, at `start`. Returns where the run ends.
 fn each_pair<'a>(text: &'a str, c: char, mut start: usize, mut visit: impl FnMut(&'a str, usize)) -> usize {
     let mut at = start + c.len_utf8();
-    let mut is_grammar = is_chinese_grammar(c);
+    let mut is_grammar = CHINESE_GRAMMAR.contains(&c);
     while let Some(next) = char_at(text, at).filter(|next| is_dense(*next)) {
         let end = at + next.len_utf8();
-        let was_grammar = std::mem::replace(&mut is_grammar, is_chinese_grammar(next));
+        let was_grammar = std::mem::replace(&mut is_grammar, CHINESE_GRAMMAR.contains(&next));
         if !(was_grammar && is_grammar)
             && let Some(pair) = text.get(start..end)
         {
@@ -325,11 +305,6 @@ mod tests {
         assert_eq!(quoted, 100_000);
         // Only the marks near the end are close enough. The first of these starts the title.
         assert_eq!(Quotes::of(&format!("{}”", "“".repeat(300_000))).0.len(), 1);
-    }
-
-    #[test]
-    fn signs_of_dense_scripts_are_no_letters() {
-        assert!(!('\0'..=char::MAX).any(|c| is_dense_sign(c) && (c.is_alphanumeric() || is_dense(c))));
     }
 
     #[test]

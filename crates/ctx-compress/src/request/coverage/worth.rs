@@ -49,7 +49,7 @@ mod tests {
         let mut vocabulary = Vocabulary::default();
         vocabulary.add(Word { stem, is_name, is_quoted });
         if is_argument {
-            vocabulary.note_argument(0);
+            vocabulary.add_argument(0);
         }
         vocabulary.into_kinds()[0]
     }
