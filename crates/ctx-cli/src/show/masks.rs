@@ -27,7 +27,7 @@ pub(crate) fn plan(
     plan: &MaskPlan,
     session: &Session,
     counting: &TokenCounting,
-    trigger: MaskTrigger,
+    trigger: &MaskTrigger,
 ) -> String {
     let mut ids: Vec<&NodeId> = plan.range.covered.iter().chain(&plan.range.messages).collect();
     ids.sort_by_key(|id| session.depth(id));

@@ -5,14 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 use std::time::Duration;
 
-use ctx_types::ports::{
-    Deadline, PortError, PortErrorKind, Summarizer, SummaryAnswer, SummaryRequest, TokenCounter,
-};
+use ctx_types::ports::{Deadline, PortError, PortErrorKind, Summarizer, SummaryAnswer, SummaryRequest};
 use ctx_types::{Phrase, Text, phrase};
 
 use crate::mask::accept::{Bounds, SummaryFault, accept};
-use crate::mask::config::MaskConfig;
-use crate::mask::language::Language;
+use crate::mask::draft::Summarizing;
+use crate::mask::plan::MaskPlan;
 use crate::mask::prompt;
 
 /// Why there is no summary; the session is unchanged.
@@ -111,11 +109,9 @@ impl SummaryFailure {
 /// A summarizer and the limits of its requests.
 #[derive(Clone, Copy)]
 pub(super) struct Asking<'a> {
+    pub(super) plan: &'a MaskPlan,
+    pub(super) with: &'a Summarizing<'a>,
     pub(super) summarizer: &'a dyn Summarizer,
-    pub(super) deadline: Option<&'a dyn Deadline>,
-    pub(super) counter: &'a dyn TokenCounter,
-    pub(super) config: &'a MaskConfig,
-    pub(super) language: Language,
 }
 
 impl Asking<'_> {
@@ -124,7 +120,7 @@ impl Asking<'_> {
     /// A retry names the fault of the last response.
     pub(super) async fn ask(&self, text: &Text, bounds: Bounds) -> Result<Text, SummaryFailure> {
         let mut prompt = text.clone();
-        let mut left = self.config.summary_retries;
+        let mut left = self.plan.config.summary_retries;
         loop {
             let failure = match self.ask_once(prompt.clone(), bounds).await {
                 Ok(summary) => return Ok(summary),
@@ -135,7 +131,7 @@ impl Asking<'_> {
             }
             left -= 1;
             if let SummaryFailure::Unusable(fault) = &failure {
-                prompt = prompt::retry(text, &fault.to_string(), self.language);
+                prompt = prompt::retry(text, &fault.to_string(), self.plan.language);
             }
         }
     }
@@ -144,24 +140,24 @@ impl Asking<'_> {
         let asked = u32::try_from(bounds.asked).unwrap_or(u32::MAX);
         let request = SummaryRequest {
             prompt,
-            model: self.config.summary_model.clone(),
-            temperature: Some(self.config.summary_temperature),
+            model: self.plan.config.summary_model.clone(),
+            temperature: Some(self.plan.config.summary_temperature),
             max_tokens: Some(asked).filter(|asked| *asked > 0),
         };
         let answer = self.answer(&request).await?;
-        accept(&answer, bounds, self.counter).map_err(SummaryFailure::Unusable)
+        accept(&answer, bounds, self.with.counter).map_err(SummaryFailure::Unusable)
     }
 
     /// Waits for a response until the time limit, or until the caller cancels.
     async fn answer(&self, request: &SummaryRequest) -> Result<SummaryAnswer, SummaryFailure> {
-        let seconds = self.config.summary_timeout;
-        let is_stopped = || self.deadline.is_some_and(Deadline::is_over);
+        let seconds = self.plan.config.summary_timeout;
+        let is_stopped = || self.with.deadline.is_some_and(Deadline::is_over);
         if is_stopped() {
             return Err(SummaryFailure::Stopped);
         }
         let limit = Duration::from_secs(u64::from(seconds));
-        let own = self.deadline.filter(|_| seconds > 0).map(|deadline| deadline.within(limit));
-        let mut over = own.as_deref().or(self.deadline).map(Deadline::over);
+        let own = self.with.deadline.filter(|_| seconds > 0).map(|deadline| deadline.within(limit));
+        let mut over = own.as_deref().or(self.with.deadline).map(Deadline::over);
         let begin = catch_unwind(AssertUnwindSafe(|| self.summarizer.summarize(request)));
         let mut work = begin.map_err(|_| SummaryFailure::Panicked)?;
         poll_fn(|cx| {

@@ -108,14 +108,7 @@ impl MaskPlan {
         let Some(summarizer) = with.summarizer else {
             return self.extract_draft(with, None);
         };
-        let asking = Asking {
-            summarizer,
-            deadline: with.deadline,
-            counter: with.counter,
-            config: &self.config,
-            language: self.language,
-        };
-        let mut work = Work { plan: &self, asking, parts: 1 };
+        let mut work = Work { asking: Asking { plan: &self, with, summarizer }, parts: 1 };
         let result = work.summary().await;
         let parts = work.parts;
         match result {
@@ -184,7 +177,6 @@ impl MaskPlan {
 
 /// The requests to a summarizer for one plan.
 struct Work<'a> {
-    plan: &'a MaskPlan,
     asking: Asking<'a>,
     parts: usize,
 }
@@ -200,7 +192,7 @@ impl Work<'_> {
     async fn summary(&mut self) -> Result<Text, SummaryFailure> {
         /// A prompt that a summarizer refuses because of its size is split by this number.
         const REFUSED_SHARE: u64 = 3;
-        let (plan, counter) = (self.plan, self.asking.counter);
+        let (plan, counter) = (self.asking.plan, self.asking.with.counter);
         let entries = entries(&plan.material, plan.language, counter);
         let prompt = self.prompt(plan.task, &join(&entries), &plan.previous_text(), plan.replaced_tokens);
         let window = self.asking.summarizer.window();
@@ -227,7 +219,7 @@ impl Work<'_> {
         mut entries: Vec<Entry>,
         window: u32,
     ) -> Result<Text, SummaryFailure> {
-        let (plan, counter) = (self.plan, self.asking.counter);
+        let (plan, counter) = (self.asking.plan, self.asking.with.counter);
         let previous = plan.previous_text();
         let (task, previous) = match plan.task {
             SummaryTask::Append => (SummaryTask::Append, ending(&previous, u64::from(window) / 4, counter)),
@@ -267,9 +259,9 @@ impl Work<'_> {
     /// Returns the limits of a request with a prompt of this task.
     fn limits(&self, window: u32, task: SummaryTask, previous: &str) -> Result<Limits, SummaryFailure> {
         const LEAST: u64 = 64;
-        let empty = self.prompt(task, "", previous, self.plan.replaced_tokens);
+        let empty = self.prompt(task, "", previous, self.asking.plan.replaced_tokens);
         let answer = self.answer_tokens(Some(window));
-        let needed = u64::from(self.asking.counter.count(&empty)) + 16 + answer;
+        let needed = u64::from(self.asking.with.counter.count(&empty)) + 16 + answer;
         match u64::from(window).checked_sub(needed).filter(|context| *context >= LEAST) {
             Some(context) => Ok(Limits { context, answer }),
             None => Err(SummaryFailure::WindowTooSmall { window, needed: needed + LEAST }),
@@ -279,17 +271,17 @@ impl Work<'_> {
     /// Returns the token limit of a response; 0 leaves it to the model.
     fn answer_tokens(&self, window: Option<u32>) -> u64 {
         match window {
-            None => u64::from(self.plan.config.summary_max_tokens),
-            Some(window) => self.plan.most_answer_tokens().min(u64::from(window) / 4),
+            None => u64::from(self.asking.plan.config.summary_max_tokens),
+            Some(window) => self.asking.plan.most_answer_tokens().min(u64::from(window) / 4),
         }
     }
 
     fn bounds(&self, answer: u64) -> Bounds {
-        Bounds { below: self.plan.replaced_tokens, asked: answer }
+        Bounds { below: self.asking.plan.replaced_tokens, asked: answer }
     }
 
     fn prompt(&self, task: SummaryTask, context: &str, previous: &str, tokens: u64) -> Text {
-        let plan = self.plan;
+        let plan = self.asking.plan;
         let choice = PromptChoice { config: &plan.config, task, kind: plan.kind, language: plan.language };
         // A summary that exceeds this limit is still shorter than the original.
         let limit = (tokens / 4).clamp(40, MAX_WORDS);

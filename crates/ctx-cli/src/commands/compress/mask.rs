@@ -155,7 +155,7 @@ impl Work {
             "trigger": { "fires": trigger.fires(), "detail": trigger.to_string() },
             "settings": settings.values,
         });
-        let text = masks::plan(language, plan, &file.session, counting, trigger);
+        let text = masks::plan(language, plan, &file.session, counting, &trigger);
         let mut done = self.done(file, "planned", text, json);
         done.found.extend(plan.diagnostics.iter().cloned());
         done
