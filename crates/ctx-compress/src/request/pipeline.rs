@@ -165,7 +165,6 @@ impl<'m> CompressionPipeline<'m> {
             steps,
             diagnostics: pass.diagnostics,
             messages: paired,
-            given: messages.len(),
             loop_start,
         }
     }

@@ -1,11 +1,9 @@
 //! The plan of a pass: what becomes of every message and why, before anything is done.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ctx_types::internal::plural;
 use ctx_types::{Diagnostic, Message, Phrase, count_of, phrase};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,22 +14,17 @@ use crate::request::meter::Meter;
 use crate::request::outcome::PassOutcome;
 use crate::request::strategy::PlacedNote;
 
-/// What a pass would do to a request. It prints well; [`CompressionPlan::apply`] does it.
+/// What a pass would do to a request; [`CompressionPlan::apply`] does it.
 ///
 /// ```
-/// use ctx_compress::request::{CompressionPipeline, Protection, RequestConfig};
+/// use ctx_compress::request::{CompressionPipeline, Protection, RequestConfig, strategy};
 /// use ctx_types::{Message, Role, Source};
 ///
 /// let message = |n: usize, role| Message::new(role, "some words of 12 tokens, about, for each", Source::history(format!("n{n}"), role));
 /// let messages = [message(1, Role::Assistant), message(2, Role::Assistant), message(3, Role::User)];
-/// let pipeline = CompressionPipeline::new(RequestConfig::to_fit(45)).with_strategy(ctx_compress::request::strategy("key-message").unwrap());
+/// let pipeline = CompressionPipeline::new(RequestConfig::to_fit(45)).with_strategy(strategy("key-message").unwrap());
 /// let plan = pipeline.plan(&messages, Protection::PendingTurn);
-/// assert_eq!(plan.to_string(), "\
-/// compacted by `key-message`: 60 → 40 of 45 tokens, 3 → 2 messages
-///   drop   n1   20 → 0    no tokens left for its priority
-///   keep   n2   20 → 20   one of the newest messages
-///   keep   n3   20 → 20   current turn
-/// ");
+/// assert_eq!(plan.headline().to_string(), "compacted by `key-message`: 60 → 40 of 45 tokens, 3 → 2 messages");
 /// assert_eq!(plan.apply().len(), 2);
 /// ```
 #[derive(Clone, Debug)]
@@ -54,8 +47,6 @@ pub struct CompressionPlan<'a> {
     pub diagnostics: Vec<Diagnostic>,
     /// The request, calls and results paired.
     pub(crate) messages: Cow<'a, [Message]>,
-    /// How many messages were given.
-    pub(crate) given: usize,
     /// Where the current loop begins in `messages`.
     pub(crate) loop_start: usize,
 }
@@ -273,58 +264,6 @@ impl PlanStep {
             Action::Write(_) => 1,
             Action::Summarise | Action::Drop => 0,
         }
-    }
-}
-
-/// How many lines of steps are shown before the rest is counted.
-const MAX_LINES: usize = 200;
-
-impl fmt::Display for CompressionPlan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.headline())?;
-        if !self.changes() {
-            return Ok(());
-        }
-        if self.messages.len() != self.given {
-            writeln!(
-                f,
-                "  input: {}; tool calls and results are paired first",
-                plural(self.given, "message")
-            )?;
-        }
-        write_rows(f, &rows(&self.steps))
-    }
-}
-
-/// Steps as cells; neighbours with the same action and reason are one row.
-fn rows(steps: &[PlanStep]) -> Vec<[String; 4]> {
-    let runs = steps.chunk_by(|a, b| a.action.as_str() == b.action.as_str() && a.reason == b.reason);
-    let row = |run: &[PlanStep]| {
-        let [first, ..] = run else { return Default::default() };
-        let messages: usize = run.iter().map(|step| step.range.len().max(1)).sum();
-        let id = first.id.as_deref().unwrap_or("-");
-        let more = if messages > 1 { format!(" +{}", messages - 1) } else { String::new() };
-        let before: u64 = run.iter().map(|step| step.tokens_before).sum();
-        let after: u64 = run.iter().map(|step| step.tokens_after).sum();
-        let tokens = format!("{before} → {after}");
-        [first.action.label().to_owned(), format!("{id}{more}"), tokens, first.reason.to_string()]
-    };
-    runs.map(row).collect()
-}
-
-fn write_rows(f: &mut fmt::Formatter<'_>, rows: &[[String; 4]]) -> fmt::Result {
-    let shown = rows.get(..rows.len().min(MAX_LINES)).unwrap_or_default();
-    let width = |column: usize| {
-        let cells = shown.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let [action, id, tokens] = [0, 1, 2].map(width);
-    for [a, b, c, reason] in shown {
-        writeln!(f, "  {a:action$}   {b:id$}   {c:tokens$}   {reason}")?;
-    }
-    match rows.len() - shown.len() {
-        0 => Ok(()),
-        more => writeln!(f, "  and {}", plural(more, "more row")),
     }
 }
 

@@ -25,7 +25,6 @@ impl Strategy for Script {
     fn choose(&self, _: &Material<'_>) -> Selection {
         let fate = |(action, reason): &(&str, &'static str)| match *action {
             "keep" => Fate::Keep(Phrase::verbatim(*reason)),
-            "sum" => Fate::Summarise(Phrase::verbatim(*reason)),
             _ => Fate::Drop(Phrase::verbatim(*reason)),
         };
         Selection { fates: self.0.iter().map(fate).collect(), notes: Vec::new() }
@@ -41,75 +40,6 @@ fn twenties(ids: &str) -> Vec<Message> {
 
 fn scripted(config: RequestConfig, script: &[(&'static str, &'static str)]) -> CompressionPipeline<'static> {
     CompressionPipeline::new(config).with_strategy(Box::new(Script(script.to_vec())))
-}
-
-#[track_caller]
-fn check_print(given: &[Message], budget: u64, script: &[(&'static str, &'static str)], expected: &str) {
-    let pipeline = scripted(RequestConfig::to_fit(budget), script);
-    assert_eq!(pipeline.plan(given, Protection::PendingTurn).to_string(), expected);
-}
-
-#[test]
-fn neighbours_of_one_fate_and_reason_are_one_row() {
-    let script = [
-        ("keep", "x"),
-        ("keep", "x"),
-        ("keep", "y"),
-        ("drop", "y"),
-        ("sum", "long reason"),
-        ("sum", "long reason"),
-    ];
-    check_print(
-        &twenties("a1 a2 a3 a4 a55 a6 u7"),
-        139,
-        &script,
-        "compacted by `script`: 140 → 80 of 139 tokens, 7 → 4 messages
-  keep     a1 +1    40 → 40   x
-  keep     a3       20 → 20   y
-  drop     a4       20 → 0    y
-  digest   a55 +1   40 → 0    long reason
-  keep     u7       20 → 20   current turn
-",
-    );
-}
-
-#[test]
-fn what_changes_nothing_is_told_in_a_line() {
-    check_print(&twenties("a1 u2"), 40, &[], "not needed (40 of 40 tokens, 2 messages)\n");
-    check_print(&twenties("u2"), 20, &[], "not needed (20 of 20 tokens, 1 message)\n");
-}
-
-#[test]
-fn repairs_are_told() {
-    let mut given = twenties("a1 a2 u3");
-    given.insert(1, Message::new(Role::Tool, "nothing", Source::history("r", Role::Tool)));
-    check_print(
-        &given,
-        59,
-        &[("drop", "x"), ("keep", "x")],
-        "compacted by `script`: 60 → 40 of 59 tokens, 3 → 2 messages
-  input: 4 messages; tool calls and results are paired first
-  drop   a1   20 → 0    x
-  keep   a2   20 → 20   x
-  keep   u3   20 → 20   current turn
-",
-    );
-}
-
-#[test]
-fn of_many_rows_the_first_are_shown() {
-    let check = |groups: usize, end: &str| {
-        let mut given: Vec<Message> = (0..groups).flat_map(|_| twenties("a1")).collect();
-        given.extend(twenties("u2"));
-        let script: Vec<_> = (0..groups).map(|at| (["drop", "keep"][at % 2], "x")).collect();
-        let pipeline = scripted(RequestConfig::to_fit(20 * groups as u64), &script);
-        let text = pipeline.plan(&given, Protection::PendingTurn).to_string();
-        assert!(text.ends_with(end), "{text}");
-        assert_eq!(text.lines().count(), 1 + (groups + 1).min(200) + usize::from(groups >= 200));
-    };
-    check(199, "current turn\n");
-    check(200, "  and 1 more row\n");
-    check(207, "  and 8 more rows\n");
 }
 
 #[test]
