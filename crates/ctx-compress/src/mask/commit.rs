@@ -29,20 +29,11 @@ pub struct MaskCommit {
 #[non_exhaustive]
 pub enum StaleMask {
     /// A node was removed.
-    Gone {
-        /// The node.
-        id: NodeId,
-    },
+    Gone(NodeId),
     /// A node is no longer on the active path.
-    OffPath {
-        /// The node.
-        id: NodeId,
-    },
+    OffPath(NodeId),
     /// A node is hidden or disabled.
-    Hidden {
-        /// The node.
-        id: NodeId,
-    },
+    Hidden(NodeId),
     /// A node was edited or inserted.
     Changed,
 }
@@ -51,13 +42,13 @@ impl StaleMask {
     /// Returns the reason as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
-            Self::Gone { id } => {
+            Self::Gone(id) => {
                 phrase!("`{id}` was removed during summarization", id = id.to_string())
             }
-            Self::OffPath { id } => {
+            Self::OffPath(id) => {
                 phrase!("another branch became active while `{id}` was summarized", id = id.to_string())
             }
-            Self::Hidden { id } => {
+            Self::Hidden(id) => {
                 phrase!("`{id}` was hidden during summarization", id = id.to_string())
             }
             Self::Changed => phrase!("the messages changed during summarization"),
@@ -103,19 +94,19 @@ impl MaskDraft {
         }
         let ids = || range.previous.iter().chain(&range.covered).chain(&range.messages);
         if let Some(id) = ids().find(|id| session.node(id).is_none()) {
-            return Err(StaleMask::Gone { id: id.clone() });
+            return Err(StaleMask::Gone(id.clone()));
         }
         if *target != MaskTarget::New {
             return Err(StaleMask::Changed);
         }
         if let Some(id) = ids().find(|id| !is_on_active_path(session, id)) {
-            return Err(StaleMask::OffPath { id: id.clone() });
+            return Err(StaleMask::OffPath(id.clone()));
         }
         let shown = display_path(session, &[]);
         let visible: HashSet<&NodeId> =
             shown.iter().filter(|one| is_visible(one)).map(|one| one.id).collect();
         match ids().find(|id| !visible.contains(id)) {
-            Some(id) => Err(StaleMask::Hidden { id: id.clone() }),
+            Some(id) => Err(StaleMask::Hidden(id.clone())),
             None => Err(StaleMask::Changed),
         }
     }

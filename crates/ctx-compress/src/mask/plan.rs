@@ -146,13 +146,13 @@ impl MaskPlan {
         id: &NodeId,
         counter: &dyn TokenCounter,
     ) -> Result<Self, NoRange> {
-        let node = session.node(id).ok_or_else(|| NoRange::UnknownNode { id: id.clone() })?;
+        let node = session.node(id).ok_or_else(|| NoRange::UnknownNode(id.clone()))?;
         if !node.is_summary() {
-            return Err(NoRange::NoSummary { id: id.clone() });
+            return Err(NoRange::NoSummary(id.clone()));
         }
         let messages: Vec<NodeId> = original_ids(session, id).into_iter().cloned().collect();
         let Some(first) = messages.first().and_then(|id| session.depth(id)) else {
-            return Err(NoRange::NothingListed { id: id.clone() });
+            return Err(NoRange::NothingListed(id.clone()));
         };
         let is_before = |node: &&Node| {
             let depth = node.id.as_ref().and_then(|id| session.depth(id));

@@ -107,9 +107,9 @@ impl StaleMask {
     /// Returns the name used in JSON.
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Self::Gone { .. } => "gone",
-            Self::OffPath { .. } => "offPath",
-            Self::Hidden { .. } => "hidden",
+            Self::Gone(_) => "gone",
+            Self::OffPath(_) => "offPath",
+            Self::Hidden(_) => "hidden",
             Self::Changed => "changed",
         }
     }
@@ -121,13 +121,13 @@ impl NoRange {
         match self {
             Self::Protected { .. } => "protected",
             Self::NoneWanted => "noneWanted",
-            Self::UnknownNode { .. } => "unknownNode",
-            Self::OffPath { .. } => "offPath",
+            Self::UnknownNode(_) => "unknownNode",
+            Self::OffPath(_) => "offPath",
             Self::Reversed { .. } => "reversed",
             Self::NothingBetween => "nothingBetween",
             Self::NoSummaries => "noSummaries",
-            Self::NoSummary { .. } => "noSummary",
-            Self::NothingListed { .. } => "nothingListed",
+            Self::NoSummary(_) => "noSummary",
+            Self::NothingListed(_) => "nothingListed",
         }
     }
 

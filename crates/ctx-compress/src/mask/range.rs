@@ -59,15 +59,9 @@ pub enum NoRange {
     /// The limit of messages is 0.
     NoneWanted,
     /// A named node does not exist.
-    UnknownNode {
-        /// The id.
-        id: NodeId,
-    },
+    UnknownNode(NodeId),
     /// A named node is not on the active path.
-    OffPath {
-        /// The id.
-        id: NodeId,
-    },
+    OffPath(NodeId),
     /// The first named node comes after the last.
     Reversed {
         /// The first node.
@@ -80,15 +74,9 @@ pub enum NoRange {
     /// There are fewer than two summaries to merge.
     NoSummaries,
     /// The node is not a summary.
-    NoSummary {
-        /// The id.
-        id: NodeId,
-    },
+    NoSummary(NodeId),
     /// The summary lists no message above it.
-    NothingListed {
-        /// The id.
-        id: NodeId,
-    },
+    NothingListed(NodeId),
 }
 
 impl NoRange {
@@ -101,8 +89,8 @@ impl NoRange {
                 protected
             ),
             Self::NoneWanted => phrase!("`compressCount` is 0"),
-            Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
-            Self::OffPath { id } => {
+            Self::UnknownNode(id) => phrase!("no node `{id}`", id = id.to_string()),
+            Self::OffPath(id) => {
                 phrase!("`{id}` is not on the active branch", id = id.to_string())
             }
             Self::Reversed { from, to } => {
@@ -112,8 +100,8 @@ impl NoRange {
                 "nothing to hide here: instructions, live greetings, pinned messages, and the current turn stay"
             ),
             Self::NoSummaries => phrase!("merging needs two summaries"),
-            Self::NoSummary { id } => phrase!("`{id}` is not a summary", id = id.to_string()),
-            Self::NothingListed { id } => {
+            Self::NoSummary(id) => phrase!("`{id}` is not a summary", id = id.to_string()),
+            Self::NothingListed(id) => {
                 phrase!("no message that `{id}` lists is above it", id = id.to_string())
             }
         }
@@ -264,10 +252,9 @@ impl<'a> Finder<'a> {
     /// Returns the place of a node on the active path, hidden or not.
     fn place(&self, id: &NodeId) -> Result<usize, NoRange> {
         if self.session.node(id).is_none() {
-            return Err(NoRange::UnknownNode { id: id.clone() });
+            return Err(NoRange::UnknownNode(id.clone()));
         }
-        on_path(self.session, self.session.active_leaf_id(), id)
-            .ok_or_else(|| NoRange::OffPath { id: id.clone() })
+        on_path(self.session, self.session.active_leaf_id(), id).ok_or_else(|| NoRange::OffPath(id.clone()))
     }
 }
 

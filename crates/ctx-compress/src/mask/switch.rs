@@ -14,20 +14,11 @@ use crate::mask::appendix::{body_of, tokens_with};
 #[non_exhaustive]
 pub enum SummaryError {
     /// There is no such node.
-    UnknownNode {
-        /// The id.
-        id: NodeId,
-    },
+    UnknownNode(NodeId),
     /// The node is not a summary.
-    NoSummary {
-        /// The id.
-        id: NodeId,
-    },
+    NoSummary(NodeId),
     /// The summary has no appendix.
-    NoAppendix {
-        /// The id.
-        id: NodeId,
-    },
+    NoAppendix(NodeId),
     /// The new text is blank.
     Blank,
 }
@@ -36,9 +27,9 @@ impl SummaryError {
     /// Returns the error as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
-            Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
-            Self::NoSummary { id } => phrase!("`{id}` is not a summary", id = id.to_string()),
-            Self::NoAppendix { id } => phrase!("`{id}` has no stored facts", id = id.to_string()),
+            Self::UnknownNode(id) => phrase!("no node `{id}`", id = id.to_string()),
+            Self::NoSummary(id) => phrase!("`{id}` is not a summary", id = id.to_string()),
+            Self::NoAppendix(id) => phrase!("`{id}` has no stored facts", id = id.to_string()),
             Self::Blank => {
                 phrase!("the summary is blank; to show its messages, disable or delete it")
             }
@@ -77,7 +68,7 @@ pub fn switch_appendix(
 ) -> Result<SessionOp, SummaryError> {
     let (id, node) = summary(session, id)?;
     let Some(appendix) = SummaryAppendix::from_node(node) else {
-        return Err(SummaryError::NoAppendix { id });
+        return Err(SummaryError::NoAppendix(id));
     };
     let appendix = SummaryAppendix { is_sent, ..appendix };
     let mut metadata = node.metadata.clone().unwrap_or_default();
@@ -115,10 +106,10 @@ pub fn edit_summary(
 }
 
 fn summary<'a>(session: &'a Session, id: &str) -> Result<(NodeId, &'a Node), SummaryError> {
-    let node = session.node(id).ok_or_else(|| SummaryError::UnknownNode { id: id.into() })?;
+    let node = session.node(id).ok_or_else(|| SummaryError::UnknownNode(id.into()))?;
     if node.is_summary() {
         Ok((node.id.clone().unwrap_or_else(|| id.into()), node))
     } else {
-        Err(SummaryError::NoSummary { id: id.into() })
+        Err(SummaryError::NoSummary(id.into()))
     }
 }
