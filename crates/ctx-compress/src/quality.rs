@@ -24,4 +24,4 @@ pub use lost_words::LostWords;
 pub(crate) use node::original_ids;
 pub(crate) use passage::Form;
 pub use report::{KindCounts, QualityReport};
-pub(crate) use scan::scan;
+pub(crate) use scan::scan as find_facts;

@@ -31,7 +31,7 @@ pub enum SummaryFault {
 }
 
 impl SummaryFault {
-    /// Writes it in one phrase.
+    /// Returns the fault as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Blank => phrase!("the reply is empty"),

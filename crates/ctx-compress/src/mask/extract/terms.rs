@@ -6,7 +6,7 @@ use ctx_types::Role;
 
 use crate::mask::extract::unpack::Unpacked;
 use crate::mask::parts::prefix;
-use crate::quality::{FactKind, Form, scan};
+use crate::quality::{FactKind, Form, find_facts};
 use crate::request::quarters;
 
 /// Limit of the bytes of a message.
@@ -23,7 +23,7 @@ pub(super) fn terms(material: &Unpacked) -> Vec<String> {
     for (at, message) in material.messages.iter().enumerate().filter(|(_, one)| one.role != Role::Tool) {
         let text = message.text();
         let text = prefix(&text, MAX_BYTES);
-        for found in scan(text, Form::Prose).into_iter().filter(|found| !found.is_weak) {
+        for found in find_facts(text, Form::Prose).into_iter().filter(|found| !found.is_weak) {
             let is_marked = found.kind == FactKind::Quote || text[..found.bytes.start].ends_with('`');
             let term = text[found.bytes].trim_matches(['"', '“', '”', '「', '」', '『', '』', '《', '》']);
             let is_sentence = term.ends_with(['.', '!', '?', ',', '。', '！', '？', '，']);
