@@ -8,7 +8,7 @@ use crate::mask::plan::SummaryTask;
 #[derive(Debug)]
 pub(super) struct Texts {
     pub(super) prompt: &'static str,
-    /// The begin of a prompt, by [`SummaryTask`].
+    /// The beginning of a prompt, by [`SummaryTask`].
     tasks: [&'static str; 4],
     /// Content that a summary must keep, by [`ConversationKind`].
     focus: [&'static str; 4],

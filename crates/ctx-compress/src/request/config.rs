@@ -6,7 +6,7 @@ use crate::codes;
 
 /// When a request is compressed, and how far.
 ///
-/// The defaults are those of the design 7-4. Use [`RequestConfig::checked`] on values that people wrote.
+/// Use [`RequestConfig::checked`] on values that people wrote.
 ///
 /// ```
 /// use ctx_compress::request::RequestConfig;

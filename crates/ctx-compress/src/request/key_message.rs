@@ -1,4 +1,4 @@
-//! The strategy of the design 7-4: whole messages by role, marker and age.
+//! The strategy `key-message`: whole messages by role, marker and age.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::request::strategy::{Fate, Material, Selection, Strategy};
 /// pass, whoever speaks it), a thousand more for the newest messages, and a hundredth for each message before it. A
 /// group ranks as its best member. What does not fit is skipped, and the next is tried.
 ///
-/// It scores no content and is here as the design has it; [`Coverage`](crate::request::Coverage) keeps more of what matters.
+/// It does not score content; [`Coverage`](crate::request::Coverage) keeps more facts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyMessage;
 

@@ -216,7 +216,7 @@ fn is_leading(message: &Message) -> bool {
     is_placed || (message.role.is_instruction() && message.note.is_none() && !is_summary(message))
 }
 
-/// What marks a text as a summary in the logs of seed 004's application.
+/// Words at the beginning of a summary in logs of other applications.
 const SUMMARY_MARKS: [&str; 2] = ["CONVERSATION_SUMMARY", "SUMMARY"];
 
 /// Returns whether a message is a summary that must stay; notes of earlier passes are none, they are written anew.

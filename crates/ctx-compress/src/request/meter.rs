@@ -10,13 +10,13 @@ use ctx_tokens::{
 use ctx_types::ports::TokenCounter;
 use ctx_types::{Content, ContentPart, EncodingId, Message, Role, Source, Text};
 
-/// What every message costs beside its text in the estimate (seed 004's sibling design 7-4).
+/// What every message costs beside its text in the estimate.
 const MESSAGE: u64 = 10;
 
 /// What every tool call costs beside its arguments in the estimate.
 const CALL: u64 = 50;
 
-/// Measures messages: by the estimate of the design, or as a model counts them.
+/// Measures messages: by an estimate, or as a model counts them.
 ///
 /// The estimate is 10 for a message, its text (a quarter for an ASCII character, one for any other, rounded up),
 /// and for each tool call 50 and its arguments; media have a flat price whatever the length of their encoding.
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_is_that_of_the_design() {
+    fn estimates_text_and_calls() {
         check(&message("hello"), 12);
         check(&message("你好"), 12);
         check(&message("hello你好"), 14);

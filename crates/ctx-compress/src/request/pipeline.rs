@@ -21,7 +21,7 @@ use crate::request::repair::repair;
 use crate::request::strategy::{Fate, Material, Selection, Strategy};
 use crate::request::usage::ContextUsage;
 
-/// Compresses requests that come near their budget: seed 004's `CompressionPipeline`.
+/// Compresses requests that come near their budget.
 ///
 /// The log of the conversation is not touched; it is the request that gets smaller. Leading instructions, pins,
 /// summaries and what is being answered stay; of settled history, a [`Strategy`] decides what stays.

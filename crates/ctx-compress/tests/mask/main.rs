@@ -1,6 +1,6 @@
 //! Masks through the public API.
 //!
-//! The invariants of the design about masks are property tests over the generator in `generate.rs`, 1,000 cases each;
+//! The invariants of compaction are property tests over the generator in `generate.rs`, 1,000 cases each;
 //! `cargo xtask properties` tries more. Those about requests, 1 to 12, are in `tests/request/`.
 //!
 //! | number | invariant | test |
@@ -36,7 +36,7 @@ mod kind;
 mod parts;
 mod property;
 mod range;
-mod seed;
+mod stored;
 mod summarizer;
 mod switch;
 
