@@ -1,4 +1,4 @@
-//! Putting right what providers refuse: calls and results that do not pair.
+//! Repairs unpaired calls and results, which providers reject.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,33 +7,33 @@ use ctx_types::{Code, Diagnostic, Message, Phrase, Role, Source, phrase};
 
 use crate::codes;
 
-/// Messages whose calls and results pair, and what had to be changed for that.
+/// Messages with paired calls and results, and the changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repaired {
-    /// The messages: each call has exactly one result, before the next message that is no result.
+    /// The messages: each call has exactly one result, before the next other message.
     pub messages: Vec<Message>,
-    /// What was changed, with pointers into the list of messages as it was given.
+    /// The changes, with pointers into the original list of messages.
     pub diagnostics: Vec<Diagnostic>,
-    /// Which of the messages that were given are left out, ascending.
+    /// Indexes of removed messages, ascending.
     pub left_out: Vec<usize>,
-    /// For each message that was given, how many messages stand before its place now; one more for the end.
+    /// The new index of each original message, and of the end.
     places: Vec<usize>,
 }
 
 impl Repaired {
-    /// Returns the index at which the message stands now, or would stand, that was at `index`.
+    /// Returns the new index of an original message; for a removed one, that of the next message.
     pub fn place(&self, index: usize) -> usize {
         self.places.get(index).or(self.places.last()).copied().unwrap_or(0)
     }
 }
 
-/// What a call without a result is answered with.
+/// The placeholder result of a call without a result.
 const INTERRUPTED: &str = "[interrupted: this call has no result]";
 
-/// Makes calls and results pair; `None` if they do already, which costs O(messages) and copies nothing.
+/// Pairs calls and results; `None` if they are paired already. O(messages).
 ///
-/// A result directly follows the message with its call: a later one is moved there, a second one and one without a
-/// call are left out, and a call without any gets one that says so. O(messages).
+/// Moves a late result to its call, removes a second result and one without a call, and adds a placeholder to a call
+/// without a result.
 ///
 /// ```
 /// use ctx_compress::request::repair;
@@ -57,7 +57,7 @@ pub fn repair(messages: &[Message]) -> Option<Repaired> {
     Some(pairing.finish())
 }
 
-/// Returns whether each call is answered exactly once, before the next message that is no result.
+/// Returns whether each call has exactly one result, before the next other message.
 pub(crate) fn is_paired(messages: &[Message]) -> bool {
     let mut open: HashSet<&str> = HashSet::new();
     for message in messages {
@@ -79,24 +79,24 @@ pub(crate) fn is_paired(messages: &[Message]) -> bool {
     open.is_empty()
 }
 
-/// Which result goes to which call.
+/// The pairs of calls and results.
 struct Pairing<'a> {
     messages: &'a [Message],
     calls: Vec<Call<'a>>,
     /// The newest call with an id, as a position in `calls`.
     by_id: HashMap<&'a str, usize>,
-    /// Where in `calls` those begin that a result may directly follow now.
+    /// The first call that a result may follow directly.
     open_from: usize,
     found: Vec<Diagnostic>,
 }
 
 struct Call<'a> {
-    /// The index of the message that makes it.
+    /// The index of its message.
     owner: usize,
     /// Its position among the calls of that message.
     position: usize,
     id: &'a str,
-    /// The index of the message that answers it.
+    /// The index of its result.
     result: Option<usize>,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Pairing<'a> {
         let pointer = format!("/{index}");
         let at = match message.tool_call_id.as_deref().filter(|id| !id.is_empty()) {
             Some(id) => self.by_id.get(id).copied(),
-            // A result that names no call answers the next one that waits directly above.
+            // A result without an id belongs to the next open call directly above.
             None => (self.open_from..self.calls.len()).find(|at| self.calls[*at].result.is_none()),
         };
         let Some(at) = at else {
@@ -154,7 +154,7 @@ impl<'a> Pairing<'a> {
         let call = &mut self.calls[at];
         let id = excerpt(call.id);
         let written = interrupted_id(call.id);
-        // What an earlier repair wrote gives way to what the tool really said.
+        // A real result replaces the placeholder of an earlier repair.
         let is_real = |at: usize| self.messages[at].source.id.as_deref() != Some(written.as_str());
         if call.result.is_some_and(is_real) {
             let text = phrase!("call `{id}` already has a result; the second one is removed", id);
@@ -194,7 +194,7 @@ impl<'a> Pairing<'a> {
         Repaired { messages, diagnostics: self.found, left_out, places }
     }
 
-    /// Writes a message with the calls that are kept, and their results in the order in which they came.
+    /// Writes a message with its kept calls, then their results in their order.
     fn write_group(&self, index: usize, message: &Message, into: &mut Vec<Message>) {
         let begin = self.calls.partition_point(|call| call.owner < index);
         let end = self.calls.partition_point(|call| call.owner <= index);
@@ -213,7 +213,7 @@ impl<'a> Pairing<'a> {
     }
 }
 
-/// Returns a result that names its call and makes none itself.
+/// Returns a result with the id of its call, and without calls.
 fn clean(result: &Message, id: &str) -> Message {
     if result.tool_call_id.as_deref() == Some(id) && result.tool_calls.is_empty() {
         return result.clone();
@@ -224,7 +224,7 @@ fn clean(result: &Message, id: &str) -> Message {
     })
 }
 
-/// The id of what stands for the result of a call, by which it is known again.
+/// Returns the id of the placeholder result of a call.
 fn interrupted_id(call: &str) -> String {
     format!("interrupted-{call}")
 }
