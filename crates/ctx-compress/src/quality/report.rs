@@ -76,7 +76,7 @@ impl QualityReport {
         Self::of(original, &[Message::new(Role::System, summary, source)])
     }
 
-    /// Returns the share of the original's facts that were kept, from 0 to 1; `None` if it has none.
+    /// Returns the fraction of the original's facts that were kept, or `None` for an original without facts.
     #[expect(clippy::cast_precision_loss, reason = "there are at most 100,000 facts")]
     pub fn retention(&self) -> Option<f64> {
         let all = self.kept.len() + self.lost.len();

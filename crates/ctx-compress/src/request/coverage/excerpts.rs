@@ -1,4 +1,4 @@
-//! Excerpts: what the choice takes of messages, one by one, for texts that are no notes.
+//! Excerpts of messages for texts other than notes.
 
 use ctx_types::{Message, NoteLineKind};
 
@@ -8,27 +8,27 @@ use crate::request::coverage::passage::{Passage, passages};
 use crate::request::coverage::pieces::Style;
 use crate::request::coverage::write::{Line, chosen};
 
-/// Something that was taken of a message.
+/// An excerpt of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     /// The index of the message.
     pub(crate) message: usize,
-    /// Who says it, or that it is a call or a result.
+    /// The speaker, or that it is a call or a result.
     pub(crate) kind: NoteLineKind,
-    /// The name of the tool of a call; empty otherwise.
+    /// The name of the tool for a call; otherwise empty.
     pub(crate) tool: String,
-    /// The name with which all messages of the speaker begin, if they do; it is not in the text.
+    /// The name at the beginning of all messages of the speaker, if there is one; it is not in the text.
     pub(crate) speaker: Option<String>,
-    /// Whole sentences, or values with their keys: one line.
+    /// Whole sentences, or values with their keys, on one line.
     pub(crate) text: String,
     /// Whether it is a call that changes something.
     pub(crate) is_change: bool,
 }
 
-/// Chooses what is worth most of messages, in their order: sentence by sentence, value by value.
+/// Chooses the most important sentences and values of messages, in order.
 ///
-/// `room` is in tokens of the estimate. What messages say that are named in `first` is chosen before all else, in
-/// its order, as far as it has room in the tokens that stand beside it. O(bytes + units · log units).
+/// `room` is in tokens of the estimate. The messages in `first` are chosen from before all others, in its order, each
+/// up to its own number of tokens. O(bytes + units · log units).
 pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) -> Vec<Excerpt> {
     let making = Making::new(Style::SingleSentences, messages);
     let all: Vec<usize> = (0..messages.len()).collect();
@@ -57,10 +57,10 @@ pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) 
     found
 }
 
-/// How much of the room calls that changed something may take before anything else, in hundredths.
+/// The maximum share of the room for calls that changed something, in hundredths.
 const CHANGES_SHARE: u64 = 50;
 
-/// Writes the chosen pieces of a passage: sentences each by itself, values in one line.
+/// Writes the chosen pieces of a passage: one line per sentence, or one line for all values.
 fn texts(passage: &Passage<'_>, ordinals: &[usize], making: &Making) -> Vec<String> {
     let is_talk = !matches!(passage.kind, NoteLineKind::Call | NoteLineKind::Result);
     let (mut texts, mut line, mut is_plain) = (Vec::new(), Line::default(), is_talk);
@@ -139,7 +139,7 @@ mod tests {
         );
         let words = (0, String::new(), "Ada comes on 3 May 2026 at 9:00.".to_owned(), false);
         assert_eq!(shown(100), [words, look, book.clone()]);
-        // It adds no word, and takes half of the room at the most.
+        // It adds no new word, and takes at most half of the room.
         assert_eq!(shown(10), [book]);
         assert!(shown(9).iter().all(|(_, _, _, is_change)| !is_change));
     }

@@ -1,4 +1,4 @@
-//! The choice: units by what they add for what they cost.
+//! Chooses units by their new words and their size.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -9,17 +9,18 @@ use crate::request::coverage::index::{Index, PassageEntry};
 
 /// Chooses units until the room is used up.
 ///
-/// Lazy greedy selection: the gain of a unit is the worth of its words that no chosen unit has. It only falls while others
-/// are chosen, so an old gain is an upper limit. O(units · log units), and the words of the units that are examined again.
+/// Lazy greedy selection: the gain of a unit is the worth of its words that no chosen unit contains. The gain only
+/// falls while other units are chosen, so an old gain is an upper limit. O(units · log units), plus the words of the
+/// units that are checked again.
 pub(super) struct Choice<'a> {
     index: &'a Index,
     covered: Vec<bool>,
     is_paid: Vec<bool>,
     paid_lists: HashSet<(usize, u16)>,
     is_done: Vec<bool>,
-    /// What is left, in quarters of a token.
+    /// The remaining room in quarters of a token.
     room: u64,
-    /// The chosen units in the order of choosing, each with its price.
+    /// The chosen units in the order of choosing, with their prices.
     pub(super) picks: Vec<(usize, u64)>,
 }
 
@@ -50,17 +51,17 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Marks a word as said.
+    /// Marks a word as covered.
     pub(super) fn cover_word(&mut self, word: u32) {
         self.covered[word as usize] = true;
     }
 
-    /// Returns what is left, in quarters of a token.
+    /// Returns the remaining room in quarters of a token.
     pub(super) const fn room(&self) -> u64 {
         self.room
     }
 
-    /// Returns the chosen units by their passages, as positions within the passage in their order.
+    /// Returns the positions of the chosen units in each passage, in order.
     pub(super) fn by_passage(&self) -> BTreeMap<usize, Vec<usize>> {
         let mut chosen: Vec<usize> = self.picks.iter().map(|(unit, _)| *unit).collect();
         chosen.sort_unstable();
@@ -73,7 +74,7 @@ impl<'a> Choice<'a> {
         by_passage
     }
 
-    /// Chooses what a message says and adds most for its length, within so many quarters of a token.
+    /// Chooses the units of a message with the highest gains, up to this many quarters of a token.
     pub(super) fn take_message(&mut self, message: usize, room: u64) {
         let least = self.room.saturating_sub(room);
         let is_said = |entry: &&PassageEntry| entry.message == message && entry.kind != NoteLineKind::Call;
@@ -89,7 +90,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Chooses the calls that changed something, newest first, as far as they fit into `share` hundredths of the room.
+    /// Chooses the calls that changed something, newest first, up to `share` hundredths of the room.
     pub(super) fn take_changes(&mut self, share: u64) {
         let least = self.room - self.room * share / 100;
         let index = self.index;
@@ -102,15 +103,15 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Chooses until nothing more fits. When no unit adds anything, the covered words are forgotten, and the rest is
-    /// chosen from again.
+    /// Chooses until nothing more fits. When no unit adds a new word, forgets the covered words and continues with the
+    /// remaining units.
     pub(super) fn take_best(&mut self) {
         while self.take_round() {
             self.covered.fill(false);
         }
     }
 
-    /// Goes through all units once; returns whether another round may choose more.
+    /// Checks all units once; returns whether another round may choose more.
     fn take_round(&mut self) -> bool {
         let open = (0..self.is_done.len()).filter(|at| !self.is_done[*at]);
         let gains = open.map(|at| (self.gain(at), Reverse(at))).filter(|(gain, _)| *gain > 0);
@@ -153,8 +154,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Returns the present price of a unit in quarters of a token: with its line, unless another unit has paid for it,
-    /// and its key, unless another item of its list has paid for that.
+    /// Returns the current price of a unit in quarters of a token. It includes the line unless another unit paid for
+    /// it, and the key unless another item of its list did.
     fn price(&self, at: usize) -> u64 {
         let unit = &self.index.units[at];
         let prefix = if self.is_paid[unit.passage] { 0 } else { self.index.passages[unit.passage].prefix };
@@ -162,20 +163,20 @@ impl<'a> Choice<'a> {
         unit.cost + prefix - if has_key { unit.key_cost } else { 0 }
     }
 
-    /// Returns the worth of the new words of a unit for its price; whole numbers, the same on every machine.
+    /// Returns the worth of a unit's new words per price, in whole numbers so that all machines agree.
     fn gain(&self, at: usize) -> u64 {
         let unit = &self.index.units[at];
         let new = unit.words.iter().map(|word| *word as usize).filter(|word| !self.covered[*word]);
         let worth: u64 = new.map(|word| u64::from(self.index.weights[word])).sum();
-        // 2^10 keeps small differences apart; worth stays far below 2^40.
+        // The factor 2^10 keeps small differences; the worth stays below 2^40.
         (worth * u64::from(unit.factor)).saturating_mul(1 << 10) / effort(self.price(at))
     }
 }
 
-/// No unit with its blank is cheaper, in quarters of a token.
+/// The minimum price of a unit with its space, in quarters of a token.
 const CHEAPEST: u64 = 2;
 
-/// Returns a price to the power of 1.1: longer units must be worth a little more for their length.
+/// Returns a price to the power of 1.1, because long units must be worth a little more per byte.
 fn effort(price: u64) -> u64 {
     const EXPONENT: f64 = 1.1;
     #[expect(clippy::cast_precision_loss, reason = "prices are far below 2^53")]

@@ -1,4 +1,4 @@
-//! The units of a conversation, their words, and the weights of both.
+//! The units of a conversation with their words and weights.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,27 +15,28 @@ use crate::request::coverage::words::each_word;
 use crate::request::coverage::worth::worth;
 use crate::request::meter::quarters;
 
-/// The units of a part of a conversation, oldest first. Texts are not stored, but read again for chosen units.
+/// The units of a part of a conversation, oldest first. The texts are not stored; the texts of chosen units are read
+/// again.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) passages: Vec<PassageEntry>,
     pub(super) units: Vec<Unit>,
     /// The worth of each word, in 256ths.
     pub(super) weights: Vec<u32>,
-    /// Words in the rest of the request.
+    /// The words in the rest of the request.
     pub(super) said: Vec<u32>,
 }
 
-/// A piece that is chosen or not.
+/// A piece that can be chosen.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
     /// The index of its passage.
     pub(super) passage: usize,
-    /// The cost of its text and a blank, in quarters of a token.
+    /// The size of its text and a space, in quarters of a token.
     pub(super) cost: u64,
-    /// The cost of a key that items of the same list share.
+    /// The size of the key that items of the same list share.
     pub(super) key_cost: u64,
-    /// The list, counted from 1 within the passage; 0 for none.
+    /// Its list, counted from 1 within the passage; 0 for none.
     pub(super) list: u16,
     /// The factor of its words, in thousandths.
     pub(super) factor: u32,
@@ -48,9 +49,9 @@ pub(super) struct Unit {
 pub(super) struct PassageEntry {
     /// The index of its message.
     pub(super) message: usize,
-    /// The index among the passages of the message.
+    /// Its index among the passages of the message.
     pub(super) ordinal: usize,
-    /// The cost of its line without units, in quarters of a token.
+    /// The size of its line without units, in quarters of a token.
     pub(super) prefix: u64,
     pub(super) units: Range<usize>,
     pub(super) kind: NoteLineKind,
@@ -60,7 +61,7 @@ pub(super) struct PassageEntry {
 }
 
 impl Index {
-    /// Reads the messages at these indexes, and the words of the others. O(bytes).
+    /// Reads the messages at these indexes, and the words of all others. O(bytes).
     pub(super) fn of<'m>(
         messages: &[Message],
         indexes: &[usize],
@@ -87,7 +88,7 @@ impl Index {
     }
 }
 
-/// Settings of pieces, the same whenever pieces are made.
+/// Settings for all pieces.
 #[derive(Debug)]
 pub(super) struct Making {
     pub(super) style: Style,
@@ -106,7 +107,7 @@ impl Making {
     }
 }
 
-/// Makes an index, message by message.
+/// Builds an index message by message.
 struct Reader<'a> {
     making: &'a Making,
     vocabulary: Vocabulary,
@@ -136,7 +137,7 @@ impl Reader<'_> {
         });
     }
 
-    /// Adds a unit of the passage that is added next.
+    /// Adds a unit of the next passage.
     fn add_unit(&mut self, piece: Piece<'_>, is_argument: bool) {
         let mut words = Vec::new();
         each_word(piece.meaning, |word| {
@@ -158,7 +159,7 @@ impl Reader<'_> {
         });
     }
 
-    /// Adds the words of a message outside the index, and marks words in arguments of its calls.
+    /// Adds the words of a message outside the index, and marks the words of its call arguments.
     fn add_other(&mut self, message: &Message) {
         let calls = message.tool_calls.iter();
         for leaf in calls.filter_map(|call| leaves(&call.arguments)).flatten() {
@@ -179,7 +180,7 @@ impl Reader<'_> {
     }
 }
 
-/// Collects the keys of arguments of all calls, in lower case.
+/// Collects the argument keys of all calls in lower case.
 pub(super) fn argument_keys(messages: &[Message]) -> HashSet<String> {
     let calls = messages.iter().flat_map(|message| &message.tool_calls);
     let mut keys = HashSet::new();
@@ -192,13 +193,13 @@ pub(super) fn argument_keys(messages: &[Message]) -> HashSet<String> {
     keys
 }
 
-/// What talk counts, in hundredths, that is not about the speaker.
+/// The weight, in hundredths, of text that does not mention its speaker.
 const IMPERSONAL: u32 = 50;
 
-/// Words with which people speak of themselves.
+/// Words for oneself.
 const FIRST_PERSON: [&str; 8] = ["i", "i'm", "i've", "i'd", "i'll", "my", "our", "we"];
 
-/// Returns whether a text speaks of its speaker; so does every text in a language that this cannot tell of.
+/// Returns whether a text mentions its speaker; always true for languages other than English.
 fn speaks_of_itself(text: &str) -> bool {
     let is_chinese = !text.is_ascii() && text.chars().any(|c| ('\u{4E00}'..='\u{9FFF}').contains(&c));
     if is_chinese {
@@ -237,7 +238,7 @@ mod tests {
         for text in ["You go", "in India", "it’s his", "weave", "酒店在上海", "a1 x1y", "Ada 说"] {
             assert!(!speaks_of_itself(text), "{text}");
         }
-        // Nobody knows of these.
+        // The speakers are unknown here.
         for text in ["", "12:30", "это так", "カタカナ"] {
             assert!(speaks_of_itself(text), "{text}");
         }

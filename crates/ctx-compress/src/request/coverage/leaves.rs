@@ -1,24 +1,24 @@
-//! JSON as what it says: every value with its key.
+//! Reads the values of JSON with their keys.
 
 use std::borrow::Cow;
 
-/// How deeply values may be nested; deeper text is no JSON to this reader.
+/// The maximum nesting depth; deeper text is not read as JSON.
 const MAX_DEPTH: usize = 64;
 
-/// A value that is no list and no object, with the key under which it stands.
+/// A value other than a list or an object, with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Leaf<'a> {
-    /// The nearest key above it; empty if there is none.
+    /// The nearest key above it, or empty.
     pub(super) key: Cow<'a, str>,
     /// The value without quotes and escapes.
     pub(super) value: Cow<'a, str>,
-    /// Which run of single values of a list it is an item of, counted from 1; 0 for none.
+    /// The run of single values in a list that it belongs to, counted from 1; 0 for none.
     pub(super) list: u16,
 }
 
-/// Reads the values of a JSON object or list; `None` if the text is anything else.
+/// Reads the values of a JSON object or list; `None` for any other text.
 ///
-/// Null, booleans and empty texts say nothing and are left out. O(bytes).
+/// Null, booleans and empty texts are left out. O(bytes).
 pub(super) fn leaves(text: &str) -> Option<Vec<Leaf<'_>>> {
     let rest = text.trim();
     if !rest.starts_with(['{', '[']) {
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
                 self.items(']', &mut |reader| {
                     let before = reader.leaves.len();
                     reader.value(key, list)?;
-                    // What stands behind other values is not written with what stands before them.
+                    // Values after a nested value begin a new run.
                     if reader.leaves[before..].iter().any(|leaf| leaf.list != list) {
                         list = reader.next_list(key);
                     }
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads items with commas between, from the bracket that opens to the one that closes.
+    /// Reads items separated by commas, from the opening to the closing bracket.
     fn items(&mut self, close: char, read_item: &mut dyn FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if self.depth == MAX_DEPTH {
             return None;
@@ -91,13 +91,13 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Returns the number of another list; what has no key is written by itself.
+    /// Returns the number of the next list; values without a key are written separately.
     fn next_list(&mut self, key: &str) -> u16 {
         self.lists = self.lists.saturating_add(1);
         if key.is_empty() { 0 } else { self.lists }
     }
 
-    /// Reads a text in quotes, and returns what stands between them.
+    /// Reads a quoted text and returns its content.
     fn string(&mut self) -> Option<&'a str> {
         self.skip_space();
         let inner = self.rest.strip_prefix('"')?;
@@ -145,7 +145,7 @@ fn is_number(word: &str) -> bool {
         && word.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// Reads the escapes of a text between quotes; one that is wrong leaves all as it is.
+/// Resolves the escapes of a quoted text; if one is invalid, returns the text unchanged.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);

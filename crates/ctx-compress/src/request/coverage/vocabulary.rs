@@ -1,10 +1,10 @@
-//! Numbers and kinds of words.
+//! The numbers and kinds of words.
 
 use std::collections::HashMap;
 
 use crate::request::coverage::words::Word;
 
-/// The words of a conversation: numbers from 0 in the order of their first use, with the kind of each.
+/// The words of a conversation: numbers from 0 in the order of their first use, with their kinds.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
     numbers: HashMap<Box<str>, u32>,
@@ -42,25 +42,25 @@ impl Vocabulary {
     }
 }
 
-/// The kind of a word: all flags that applied somewhere.
+/// The kind of a word: the flags from all its occurrences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kind(u8);
 
 impl Kind {
-    /// It has a digit.
+    /// The word contains a digit.
     pub(super) const DIGIT: Self = Self(1);
-    /// It has digits only, three at the most.
+    /// The word has one to three digits and nothing else.
     pub(super) const SMALL_NUMBER: Self = Self(2);
-    /// It has digits and letters, as ids have.
+    /// The word has digits and letters, like an id.
     pub(super) const MIXED: Self = Self(4);
-    /// It stands capitalised within a sentence somewhere.
+    /// The word is capitalised within a sentence.
     pub(super) const NAME: Self = Self(8);
-    /// It stands in a short quotation somewhere.
+    /// The word is in a short quotation.
     pub(super) const QUOTED: Self = Self(16);
-    /// It is a part of an argument of some tool call.
+    /// The word is in an argument of a tool call.
     pub(super) const ARGUMENT: Self = Self(32);
 
-    /// Reports the kind of a word by its signs.
+    /// Returns the kind of a word by its characters.
     fn of(stem: &str) -> Self {
         let has_digit = stem.contains(char::is_numeric);
         let mut kind = Self::default();
@@ -73,7 +73,7 @@ impl Kind {
         kind
     }
 
-    /// Returns whether it is of another kind too.
+    /// Returns whether the word has these flags.
     pub(super) const fn is(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }

@@ -1,4 +1,4 @@
-//! Writing a note: one line for each passage, in the order of the conversation.
+//! Writes a note: one line for each passage, in the order of the conversation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::request::coverage::pieces::Piece;
 use crate::request::coverage::telegraph::separate_sentences;
 use crate::request::excerpt::own_source;
 
-/// What a note is written from.
+/// The input for a note.
 pub(super) struct Draft<'a> {
     pub(super) messages: &'a [Message],
     pub(super) index: &'a Index,
     pub(super) making: &'a Making,
-    /// What stands above the lines.
+    /// The heading above the lines.
     pub(super) head: &'a [String],
     /// The texts of pinned passages, by their positions in the index.
     pub(super) pins: &'a BTreeMap<usize, String>,
-    /// Messages among those of the note that are kept elsewhere in the request.
+    /// The messages of the note that are kept elsewhere in the request.
     pub(super) elsewhere: &'a [usize],
 }
 
-/// A text with what is known about its lines.
+/// A text with data about its lines.
 #[derive(Default)]
 struct NoteText {
     text: String,
@@ -49,7 +49,7 @@ impl Draft<'_> {
         }
         written.note.speakers.clone_from(&self.making.speakers.names);
         let mut elsewhere = self.elsewhere.iter().copied().peekable();
-        // An earlier note has hundreds of lines: it is read once for all of them.
+        // An earlier note may have hundreds of lines: it is read once for all of them.
         let mut read: (usize, Vec<Passage<'_>>) = (usize::MAX, Vec::new());
         for (passage, ordinals) in &chosen {
             let message = self.index.passages[*passage].message;
@@ -60,7 +60,7 @@ impl Draft<'_> {
             while let Some(kept) = elsewhere.next_if(|kept| *kept < message) {
                 marked = Some(kept);
             }
-            // Several kept messages in a row are one mark; before the first line nothing needs one.
+            // Consecutive kept messages are one mark; before the first line no mark is needed.
             if let Some(kept) = marked.filter(|_| !written.note.lines.is_empty()) {
                 written.add_mark(&self.messages[kept]);
             }
@@ -86,7 +86,7 @@ impl Draft<'_> {
     }
 }
 
-/// Passes on the chosen pieces of a passage; their positions are ascending.
+/// Calls a function for the chosen pieces of a passage; the positions are ascending.
 pub(super) fn chosen(ordinals: &[usize], mut visit: impl FnMut(Piece<'_>)) -> impl FnMut(Piece<'_>) {
     let (mut ordinals, mut at) = (ordinals.iter().peekable(), 0);
     move |piece| {
@@ -97,11 +97,11 @@ pub(super) fn chosen(ordinals: &[usize], mut visit: impl FnMut(Piece<'_>)) -> im
     }
 }
 
-/// Pieces with blanks between; items of one list have its key once.
+/// Writes pieces with spaces between them; items of one list have their key once.
 #[derive(Default)]
 pub(super) struct Line {
     pub(super) text: String,
-    /// Where pieces begin after the first, in bytes of the text.
+    /// The start of each piece after the first, in bytes of the text.
     cuts: Vec<u32>,
     pieces: usize,
     last_list: u16,
@@ -158,7 +158,7 @@ impl NoteText {
         };
         let is_earlier = message.note.is_some();
         let from = if is_earlier { Source::history(entry.id.clone(), role) } else { message.source.clone() };
-        // Written by the note, which gets its id at the end, and to be trusted as what it was made from.
+        // The note wrote it and its id follows later; it is trusted like the original messages.
         self.push(line, Source::new(SourceKind::Summary, from.trust), vec![from]);
         self.note.lines.push(entry);
     }
