@@ -21,7 +21,6 @@ pub(crate) struct Word<'a> {
 /// A word is a run of letters and digits with `_ ' - : . @ /` inside, so that ids, dates, times, addresses and paths
 /// are one word each. In scripts without spaces between words (Chinese, Japanese, Thai), each pair of neighbouring
 /// characters is a word. Frequent words of every text are skipped.
-/// neighbouring characters are a word. Words that every text has are passed over.
 pub(crate) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
     let quotes = Quotes::of(text);
     each_place(text, |stem, place| {

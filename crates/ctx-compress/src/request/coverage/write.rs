@@ -88,7 +88,7 @@ impl Draft<'_> {
 
 /// Calls a function for the chosen pieces of a passage; the positions are ascending.
 pub(super) fn chosen(ordinals: &[usize], mut visit: impl FnMut(Piece<'_>)) -> impl FnMut(Piece<'_>) {
-    let (mut ordinals, mut at) = (ordinals.iter().peekable(), 0);
+    let (mut ordinals, mut at) = (ordinals.iter().peekable(), 0_usize);
     move |piece| {
         if ordinals.next_if_eq(&&at).is_some() {
             visit(piece);
