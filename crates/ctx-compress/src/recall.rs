@@ -2,7 +2,7 @@
 //!
 //! A [`RecallIndex`] contains the words of a conversation's messages by record: a short text is one record, a longer
 //! one is split, and a tool result has a record per list entry. It grows message by message and needs no model. A
-//! search scores records by BM25 and adds a share of each score to the neighbours. The best records that the request
+//! search scores records by BM25 and adds a share of each score to the neighbors. The best records that the request
 //! does not contain become lines of one message:
 //!
 //! ```

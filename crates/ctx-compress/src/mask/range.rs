@@ -44,7 +44,7 @@ pub struct MaskRange {
     pub after: NodeId,
 }
 
-/// Why nothing can be compressed.
+/// A reason for not compressing anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]

@@ -19,7 +19,7 @@ pub struct AskedCompression {
     pub recalled: RecallAnswer,
 }
 
-/// The share of a budget for the note and the newest messages, in hundredths. The rest is for recalled lines.
+/// The share of a budget for the note and the newest messages, in percent. The rest is for recalled lines.
 const KEPT: u64 = 15;
 
 /// The share of the newest messages in it.

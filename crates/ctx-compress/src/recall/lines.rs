@@ -67,7 +67,7 @@ pub struct RecalledPiece {
     pub message: usize,
     /// Its origin.
     pub source: Source,
-    /// The words of the query in it; empty for a neighbour of a matching record.
+    /// The words of the query in it; empty for a neighbor of a matching record.
     pub words: Vec<String>,
     /// The number of later messages of the conversation; `None` on another branch.
     pub ago: Option<usize>,

@@ -22,10 +22,10 @@ const MOST_TERMS: usize = 64;
 /// rarer words.
 const FIRST_TERMS: usize = 48;
 
-/// The maximum weight of a text, in hundredths.
+/// The maximum weight of a text, in percent.
 const MOST_WEIGHT: u64 = 10_000;
 
-/// The weight, in hundredths, of the ending of a word if the index has the ending but not the word.
+/// The weight, in percent, of the ending of a word if the index has the ending but not the word.
 const END: u64 = 50;
 
 /// The words of a search.

@@ -1,4 +1,4 @@
-//! A search: BM25 with additions for neighbours, questions, named speakers, age and pins.
+//! A search: BM25 with additions for neighbors, questions, named speakers, age and pins.
 
 use std::cmp::Reverse;
 
@@ -43,23 +43,23 @@ impl SearchResult {
 /// The maximum number of occurrences read per search; of frequent words, only the newest are read.
 const MOST_POSTINGS: usize = 8_192;
 
-/// The number of best records that are scored again with their neighbours.
+/// The number of best records that are scored again with their neighbors.
 const MOST_CANDIDATES: usize = 1_024;
 
 /// The maximum number of hits.
 const MOST_HITS: usize = 1_024;
 
-/// The share of a neighbour's score that is added, in hundredths: the record before or after.
+/// The part of the score of the record before or after it that is added, in percent.
 const NEAR: u64 = 30;
 /// The second record after it.
 const FAR: u64 = 15;
 /// The record before it if that is a question: the next record is often the answer.
 const ANSWER: u64 = 60;
-/// The addition if the query names the speaker, in hundredths.
+/// The addition if the query names the speaker, in percent.
 const NAMED: u64 = 30;
-/// The addition for the newest record, in hundredths; it falls with age.
+/// The addition for the newest record, in percent; it falls with age.
 const NEWEST: u64 = 5;
-/// The addition for a record of a pinned message, in hundredths.
+/// The addition for a record of a pinned message, in percent.
 const PINNED: u64 = 20;
 /// 1 divided by this is the minimum score of a hit relative to the best.
 const FLOOR: u64 = 50;
@@ -76,11 +76,11 @@ struct Scored {
     words: u64,
 }
 
-/// The score of a record with its neighbours, the record, and its words of the query.
+/// The score of a record with its neighbors, the record, and its words of the query.
 type Found = (u64, u32, u64);
 
 impl RecallIndex {
-    /// Finds the records that match texts, each with its weight in hundredths; the best first, of equal ones the
+    /// Finds the records that match texts, each with its weight in percent; the best first, of equal ones the
     /// newest.
     ///
     /// The work is limited for every input: 16 KiB of text, 64 words by weight and rarity (of these, 48 are reserved
@@ -143,7 +143,7 @@ impl RecallIndex {
         summed(scored)
     }
 
-    /// Returns the best records and their neighbours, each with its additions.
+    /// Returns the best records and their neighbors, each with its additions.
     fn with_neighbours(&self, scored: &[Scored]) -> Vec<Found> {
         let end = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         let (mut found, mut next, mut rest) = (Vec::new(), 0, scored);
@@ -159,7 +159,7 @@ impl RecallIndex {
         found
     }
 
-    /// Adds the shares of the neighbours, of age and of a pin to the score of the middle record.
+    /// Adds the shares of the neighbors, of age and of a pin to the score of the middle record.
     fn total(&self, record: u32, [far_before, before, own, after, far_after]: [u64; 5]) -> u64 {
         let entry = |record: u32| self.records.get(record as usize);
         let near = before.max(after) * NEAR;

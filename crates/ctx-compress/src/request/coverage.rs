@@ -63,7 +63,7 @@ impl Coverage {
     }
 }
 
-/// The maximum share of a note's room for calls that changed something, in hundredths.
+/// The maximum share of a note's room for calls that changed something, in percent.
 const CHANGES_SHARE: u64 = 90;
 
 impl Strategy for Coverage {
@@ -172,7 +172,7 @@ fn fitted(room: u64, meter: &Meter<'_>, mut write: impl FnMut(u64) -> Option<Mes
     best.map(|(_, note)| note)
 }
 
-/// The share of its room that a note must use to be accepted, in hundredths.
+/// The share of its room that a note must use to be accepted, in percent.
 const ENOUGH: u64 = 93;
 
 /// Chooses the units and writes the note within a room.

@@ -57,7 +57,7 @@ pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) 
     found
 }
 
-/// The maximum share of the room for calls that changed something, in hundredths.
+/// The maximum share of the room for calls that changed something, in percent.
 const CHANGES_SHARE: u64 = 50;
 
 /// Writes the chosen pieces of a passage: one line per sentence, or one line for all values.

@@ -90,7 +90,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Chooses the calls that changed something, newest first, up to `share` hundredths of the room.
+    /// Chooses the calls that changed something, newest first, up to `share` percent of the room.
     pub(super) fn take_changes(&mut self, share: u64) {
         let least = self.room - self.room * share / 100;
         let index = self.index;

@@ -193,7 +193,7 @@ pub(super) fn argument_keys(messages: &[Message]) -> HashSet<String> {
     keys
 }
 
-/// The weight, in hundredths, of text that does not mention its speaker.
+/// The weight, in percent, of text that does not mention its speaker.
 const IMPERSONAL: u32 = 50;
 
 /// Words for oneself.

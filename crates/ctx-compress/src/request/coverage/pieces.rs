@@ -21,7 +21,7 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// The minimum bytes of neighbouring sentences in one piece.
+    /// The minimum bytes of neighboring sentences in one piece.
     const fn piece_len(self) -> usize {
         match self {
             Self::Telegraphic => 160,
@@ -67,10 +67,10 @@ const ARGUMENT_KEY: u32 = 2;
 /// The factor of a call.
 const CALL: u32 = 1_500;
 
-/// The factor of a piece that only contains questions, in hundredths.
+/// The factor of a piece that only contains questions, in percent.
 const QUESTION_LOSS: u64 = 30;
 
-/// The factor of rules and wishes in lasting summaries, in hundredths.
+/// The factor of rules and wishes in lasting summaries, in percent.
 const DUTY: u32 = 150;
 
 /// Words for duties and prohibitions.
@@ -255,7 +255,7 @@ fn split_long(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Joins neighbouring sentences until they have the length of a piece.
+/// Joins neighboring sentences until they have the length of a piece.
 fn prose(text: &str, style: Style, factor: u32, visit: &mut Visit<'_>) {
     let mut open = Open { style, factor, text: String::new(), raw: String::new(), questions: 0 };
     each_sentence(text, &mut |sentence, is_code| {

@@ -53,7 +53,7 @@ impl Kind {
     pub(super) const SMALL_NUMBER: Self = Self(2);
     /// The word has digits and letters, like an id.
     pub(super) const MIXED: Self = Self(4);
-    /// The word is capitalised within a sentence.
+    /// The word is capitalized within a sentence.
     pub(super) const NAME: Self = Self(8);
     /// The word is in a short quotation.
     pub(super) const QUOTED: Self = Self(16);

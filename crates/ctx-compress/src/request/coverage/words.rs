@@ -10,7 +10,7 @@ use crate::request::coverage::telegraph::{FILLERS, WordSet};
 pub(crate) struct Word<'a> {
     /// In lower case and without its ending.
     pub(crate) stem: &'a str,
-    /// Whether it is capitalised within a sentence, like a name.
+    /// Whether it is capitalized within a sentence, like a name.
     pub(crate) is_name: bool,
     /// Whether it is in a short quotation, like a title.
     pub(crate) is_quoted: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Word<'a> {
 /// Calls `visit` for each word with content; O(bytes).
 ///
 /// A word is a run of letters and digits with `_ ' - : . @ /` inside, so that ids, dates, times, addresses and paths
-/// are one word each. In scripts without spaces between words (Chinese, Japanese, Thai), each pair of neighbouring
+/// are one word each. In scripts without spaces between words (Chinese, Japanese, Thai), each pair of neighboring
 /// characters is a word. Frequent words of every text are skipped.
 pub(crate) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
     let quotes = Quotes::of(text);
@@ -126,7 +126,7 @@ static CHINESE_GRAMMAR: LazyLock<HashSet<char>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Calls `visit` with each pair of neighbours that counts as a word in a run of such a script, and with its start. `c`
+/// Calls `visit` with each pair of neighbors that counts as a word in a run of such a script, and with its start. `c`
 /// is the first character, at `start`. Returns the end of the run.
 fn each_pair<'a>(text: &'a str, c: char, mut start: usize, mut visit: impl FnMut(&'a str, usize)) -> usize {
     let mut at = start + c.len_utf8();

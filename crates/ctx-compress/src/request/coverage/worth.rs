@@ -54,7 +54,7 @@ mod tests {
         vocabulary.into_kinds()[0]
     }
 
-    /// The factor relative to a plain word, in hundredths.
+    /// The factor relative to a plain word, in percent.
     #[track_caller]
     fn check(stem: &str, is: [bool; 3], expected: u32) {
         let plain = worth(1_000_000, 2, Kind::default());
