@@ -105,9 +105,9 @@ fn triggering(criterion: &mut Criterion) {
     for size in [1_000, 100_000] {
         let messages = conversation(size);
         let mut watch = UsageWatch::default();
-        pipeline.should_compress_watched(&messages, &mut watch);
+        watch.tokens(&messages, pipeline.meter());
         criterion.bench_function(&format!("trigger of requests, unchanged/{size}"), |bencher| {
-            bencher.iter(|| pipeline.should_compress_watched(black_box(&messages), &mut watch));
+            bencher.iter(|| watch.tokens(black_box(&messages), pipeline.meter()));
         });
         let (counter, config) = (Counter::estimate(), MaskConfig::default());
         let nodes = messages.iter().map(|message| Node::new(message.role, message.text().into_owned()));

@@ -52,7 +52,6 @@
 //! ```
 #![warn(clippy::disallowed_methods)]
 
-mod calendar;
 pub mod codes;
 pub mod mask;
 pub mod quality;

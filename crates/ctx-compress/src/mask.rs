@@ -1,11 +1,8 @@
-//! Masks: summaries in a session's tree that stand for older messages and hide them while they are switched
-//! on.
+//! Compaction: summaries in the tree of a session, which hide older messages while they are enabled.
 //!
-//! No message is deleted or changed. Compressing takes three steps, and the session is only touched by the
-//! caller, after the last: [`MaskPlan::new`] says what will be summarised, [`MaskPlan::summarize`] asks for the
-//! summary while the conversation may go on, [`MaskDraft::commit`] makes the one operation that inserts it, if
-//! what it stands for has not changed meanwhile. Switching a summary off or deleting it shows everything as it
-//! was.
+//! No message is deleted or changed. [`MaskPlan::new`] selects the messages. [`MaskPlan::summarize`] writes the summary
+//! while the conversation may continue. [`MaskDraft::commit`] makes the operation that inserts it, if the messages have
+//! not changed. Only the caller changes the session. A disabled or deleted summary shows its messages again.
 
 mod accept;
 mod appendix;
@@ -26,6 +23,7 @@ mod prompt;
 mod range;
 mod record;
 mod switch;
+mod texts;
 mod transcript;
 mod trigger;
 

@@ -21,4 +21,7 @@ mod values;
 
 pub use fact::{Fact, FactKind, Place};
 pub use lost_words::LostWords;
+pub(crate) use node::original_ids;
+pub(crate) use passage::Form;
 pub use report::{KindCounts, QualityReport};
+pub(crate) use scan::scan as find_facts;

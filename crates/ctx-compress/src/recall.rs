@@ -1,9 +1,9 @@
-//! Recall: what of a conversation is not in a request, and is asked about.
+//! Recall: finds messages that a request does not contain and that a question is about.
 //!
-//! A [`RecallIndex`] holds the words of a conversation's messages, by records: short texts whole, longer ones piece
-//! by piece, results of tools by the entries of their lists. It grows message by message, and needs no model. A
-//! search scores records by BM25 and gives a part of each score to the neighbours; the best that are not in the
-//! request already become lines of one message:
+//! A [`RecallIndex`] contains the words of a conversation's messages by record: a short text is one record, a longer
+//! one is split, and a tool result has a record per list entry. It grows message by message and needs no model. A
+//! search scores records by BM25 and adds a share of each score to the neighbors. The best records that the request
+//! does not contain become lines of one message:
 //!
 //! ```
 //! use ctx_compress::recall::{RecallAnswer, RecallIndex, RecallRequest};

@@ -1,8 +1,7 @@
-//! Compression of requests: less history when a request comes near its budget.
+//! Request compression: removes history from a request that comes near its budget.
 //!
-//! A pass runs in steps, a file each: calls and results are paired (`repair.rs`), groups are told apart (`layout.rs`),
-//! what must stay is shortened if it alone is too much (`pressure.rs`), a strategy decides about settled history, and
-//! the decisions become a plan (`plan.rs`) that is applied.
+//! A pass pairs calls and results (`repair.rs`), splits the request into groups (`layout.rs`), shortens protected messages
+//! that exceed the budget (`pressure.rs`), asks a strategy about the history, and makes a plan (`plan.rs`).
 
 mod budget_plan;
 mod cache;

@@ -27,7 +27,7 @@ pub(crate) fn plan(
     plan: &MaskPlan,
     session: &Session,
     counting: &TokenCounting,
-    trigger: MaskTrigger,
+    trigger: &MaskTrigger,
 ) -> String {
     let mut ids: Vec<&NodeId> = plan.range.covered.iter().chain(&plan.range.messages).collect();
     ids.sort_by_key(|id| session.depth(id));
@@ -91,7 +91,6 @@ pub(crate) fn summary(language: Language, draft: &MaskDraft, id: &NodeId) -> Str
     let who = match draft.made_by {
         MadeBy::Summarizer => phrase!("written by the summarizer"),
         MadeBy::Extract => phrase!("extracted from the messages"),
-        MadeBy::Both => phrase!("written by the summarizer, partly extracted from the messages"),
     };
     let who = match draft.parts {
         0 | 1 => who,

@@ -1,35 +1,37 @@
-//! Whether an answer is a summary.
+//! Checks the responses of a summarizer.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use ctx_types::ports::{SummaryAnswer, SummaryFinish, TokenCounter};
 use ctx_types::{Phrase, Text, phrase};
+use regex::Regex;
 use serde_json::Value;
 
-/// Why an answer is no summary.
+/// Why a response is not a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum SummaryFault {
-    /// There is no text in it.
+    /// It has no text.
     Blank,
     /// It calls a tool.
     ToolCall,
-    /// It ends in the middle.
+    /// It is truncated.
     CutOff,
     /// The model or the provider refused.
     Refused,
-    /// It is no shorter than what it stands for.
+    /// It is not shorter than the original.
     TooLong {
         /// Its tokens.
         tokens: u64,
-        /// The tokens that it would stand for.
+        /// Tokens of the original.
         limit: u64,
     },
 }
 
 impl SummaryFault {
-    /// Writes it in one phrase.
+    /// Returns the fault as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Blank => phrase!("the reply is empty"),
@@ -43,19 +45,19 @@ impl SummaryFault {
     }
 }
 
-/// How large a summary may be.
+/// Limits of a summary in tokens.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// It must have fewer tokens than this.
+    /// The summary must have fewer tokens.
     pub(super) below: u64,
-    /// With about this many the summarizer has cut it off; 0 if that is not known.
+    /// The limit of the request, at which a summary is truncated; 0 if unknown.
     pub(super) asked: u64,
 }
 
-/// What a message costs beside its text.
+/// Tokens of a message without text.
 pub(super) const FRAME: u64 = 3;
 
-/// Returns the summary that an answer holds, reasoning before it and control characters left out. O(text).
+/// Returns the summary in a response, without leading reasoning and control characters. O(text).
 pub(super) fn accept(
     answer: &SummaryAnswer,
     bounds: Bounds,
@@ -64,41 +66,55 @@ pub(super) fn accept(
     match answer.finish {
         SummaryFinish::ToolCall => return Err(SummaryFault::ToolCall),
         SummaryFinish::Length => return Err(SummaryFault::CutOff),
-        SummaryFinish::Refused => return Err(SummaryFault::Refused),
         SummaryFinish::Complete => {}
-        // The port may learn of further ends: none of them is a good one.
         _ => return Err(SummaryFault::Refused),
     }
     let written = without_controls(&answer.text);
     let text = without_reasoning(written.trim()).ok_or(SummaryFault::CutOff)?;
-    if !text.contains(char::is_alphanumeric) {
-        return Err(SummaryFault::Blank);
+    let is_full = || u64::from(counter.count(text)).saturating_mul(10) >= bounds.asked.saturating_mul(9);
+    let is_cut_off =
+        || ends_in_the_middle(text) || (bounds.asked > 0 && !ends_with_sentence(text) && is_full());
+    if is_blank(text) {
+        Err(SummaryFault::Blank)
+    } else if is_tool_call(text) {
+        Err(SummaryFault::ToolCall)
+    } else if REFUSAL.is_match(text) && text.chars().count() <= LONGEST_REFUSAL {
+        Err(SummaryFault::Refused)
+    } else if is_cut_off() {
+        Err(SummaryFault::CutOff)
+    } else {
+        accept_extract(text, bounds.below, counter)
     }
-    if is_tool_call(text) {
-        return Err(SummaryFault::ToolCall);
-    }
-    if is_refusal(text) {
-        return Err(SummaryFault::Refused);
-    }
-    let summary = if text.len() == answer.text.len() { answer.text.clone() } else { Text::from(text) };
-    let tokens = u64::from(counter.count_text(&summary));
-    let is_full = bounds.asked > 0 && tokens.saturating_mul(10) >= bounds.asked.saturating_mul(9);
-    if ends_in_the_middle(text) || (is_full && !ends_well(text)) {
-        return Err(SummaryFault::CutOff);
-    }
-    if tokens + FRAME >= bounds.below {
-        return Err(SummaryFault::TooLong { tokens: tokens + FRAME, limit: bounds.below });
-    }
-    Ok(summary)
 }
 
-/// Takes out control characters but line breaks and tabs: no store and no terminal is to be trusted with them.
+/// Accepts a text that is not blank and has fewer tokens than `below`.
+pub(super) fn accept_extract(
+    text: &str,
+    below: u64,
+    counter: &dyn TokenCounter,
+) -> Result<Text, SummaryFault> {
+    let text = without_controls(text);
+    let tokens = u64::from(counter.count(&text)) + FRAME;
+    if is_blank(&text) {
+        Err(SummaryFault::Blank)
+    } else if tokens >= below {
+        Err(SummaryFault::TooLong { tokens, limit: below })
+    } else {
+        Ok(text.into_owned().into())
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    !text.contains(char::is_alphanumeric)
+}
+
+/// Removes control characters except line breaks and tabs, which terminals could execute.
 fn without_controls(text: &str) -> Cow<'_, str> {
     let is_bad = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if text.contains(is_bad) { Cow::Owned(text.replace(is_bad, "")) } else { Cow::Borrowed(text) }
 }
 
-/// Takes leading blocks of reasoning off; `None` if one of them does not end.
+/// Removes leading blocks of reasoning; `None` if one of them does not end.
 fn without_reasoning(text: &str) -> Option<&str> {
     let mut text = text;
     loop {
@@ -108,47 +124,18 @@ fn without_reasoning(text: &str) -> Option<&str> {
     }
 }
 
-/// How many characters a refusal in words has at the most.
+/// Limit of a refusal in characters.
 const LONGEST_REFUSAL: usize = 240;
 
-/// Returns whether a short text, in English or Chinese, says no more than that there will be no help.
-///
-/// It begins as refusals begin and speaks of the task; a summary that tells of somebody's refusal begins with who
-/// it was.
-fn is_refusal(text: &str) -> bool {
-    const BEGINS: [&str; 18] = [
-        "i'm sorry",
-        "i am sorry",
-        "sorry",
-        "i apologi",
-        "i cannot",
-        "i can't",
-        "i can not",
-        "i'm unable",
-        "i am unable",
-        "i'm not able",
-        "i am not able",
-        "i won't",
-        "as an ai",
-        "抱歉",
-        "很抱歉",
-        "对不起",
-        "我无法",
-        "我不能",
-    ];
-    const TASKS: [&str; 12] = [
-        "help", "assist", "comply", "summar", "fulfil", "request", "协助", "帮助", "帮您", "总结", "摘要",
-        "请求",
-    ];
-    if text.chars().count() > LONGEST_REFUSAL {
-        return false;
-    }
-    let text = text.to_lowercase().replace('’', "'");
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    BEGINS.iter().any(|begin| text.starts_with(begin)) && has(&TASKS)
-}
+/// A refusal in words: it begins like one and names the task. A summary of a refusal begins with the person.
+static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
+    let begin = "i(?:['’]| a)m (?:sorry|unable|not able)|i (?:cannot|can['’]t|can not|won['’]t)|i apologi|sorry|as an ai";
+    let task = "help|assist|comply|summar|fulfil|request|协助|帮助|帮您|总结|摘要|请求";
+    Regex::new(&format!("(?is)^(?:{begin}|很?抱歉|对不起|我无法|我不能).*(?:{task})"))
+        .expect("a valid pattern")
+});
 
-/// Returns whether a text is nothing but a call, in one of the forms in which models write calls as text.
+/// Returns whether a text is only a tool call, in a form in which models write calls as text.
 fn is_tool_call(text: &str) -> bool {
     const TAGS: [&str; 6] =
         ["<tool_call", "<function_call", "<function=", "<invoke", "<|tool_call", "[TOOL_CALLS]"];
@@ -172,23 +159,20 @@ fn is_tool_call(text: &str) -> bool {
     }
 }
 
-/// Returns whether a text breaks off: in a block of code, after a mark that opens or joins, after a word that
-/// needs another one.
+/// Returns whether a text ends in a code block, or with a sign or a word that needs a continuation.
 fn ends_in_the_middle(text: &str) -> bool {
     const OPEN: [char; 12] = [',', '，', '、', '(', '（', '[', '「', '“', '《', '—', '-', '–'];
     const WORDS: [&str; 22] = [
         "the", "a", "an", "of", "to", "and", "or", "with", "for", "from", "by", "at", "in", "that", "which",
         "because", "is", "are", "was", "their", "its", "as",
     ];
-    if text.matches("```").count() % 2 == 1 || text.ends_with(OPEN) {
-        return true;
-    }
-    let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
-    text.contains(char::is_whitespace) && WORDS.contains(&last)
+    let last = text.rsplit_once(char::is_whitespace).map(|(_, last)| last);
+    text.matches("```").count() % 2 == 1
+        || text.ends_with(OPEN)
+        || last.is_some_and(|last| WORDS.contains(&last))
 }
 
-/// Returns whether a text ends as texts end.
-fn ends_well(text: &str) -> bool {
+fn ends_with_sentence(text: &str) -> bool {
     let text = text.trim_end_matches(['*', '_', '`', '"', '”', '’', ')', '）', '」', '』', '》', ']', '|']);
     text.ends_with(['.', '!', '?', '。', '！', '？', '…', ';', '；'])
 }

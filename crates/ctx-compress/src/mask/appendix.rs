@@ -1,67 +1,61 @@
-//! Facts that a summary lost: as much of them as an allowance has room for is kept beside it.
+//! Facts that a summary lost, as far as the token limit allows.
 
 use std::collections::BTreeSet;
 
 use ctx_types::internal::{AppendedFact, SummaryAppendix};
 use ctx_types::ports::TokenCounter;
 use ctx_types::session::{Node, NodeId};
-use ctx_types::{Message, Role, Source, SourceKind, Text, Trust};
+use ctx_types::{Content, Message, Role, Source, SourceKind, Text, Trust};
 
 use crate::mask::accept::FRAME;
 use crate::mask::language::Language;
 use crate::mask::plan::{MaskPlan, SummaryTask};
 use crate::quality::{Place, QualityReport};
 
-/// Makes an appendix with a heading in a language.
 pub(super) fn appendix(facts: Vec<AppendedFact>, language: Language) -> SummaryAppendix {
-    let heading = match language {
-        Language::English => "Also said, word for word:",
-        Language::Chinese => "另有原话：",
-    };
-    SummaryAppendix { heading: heading.to_owned(), facts, is_sent: true }
+    SummaryAppendix { heading: language.texts().appendix_heading.to_owned(), facts, is_sent: true }
 }
 
-/// Returns the facts that are kept beside a summary.
+/// Returns the facts in the appendix of a summary.
 pub(super) fn facts(node: &Node) -> Vec<AppendedFact> {
     SummaryAppendix::from_node(node).map(|appendix| appendix.facts).unwrap_or_default()
 }
 
-/// Returns a summary's own text.
+/// Returns the text of a summary without its appendix.
 pub(super) fn body_of(node: &Node) -> Text {
     match &node.content {
         None => Text::default(),
-        Some(ctx_types::Content::Text(text)) => text.clone(),
+        Some(Content::Text(text)) => text.clone(),
         Some(content) => Text::from(content.text().into_owned()),
     }
 }
 
-/// Counts a summary with what is sent below it.
+/// Counts a summary with its appendix.
 pub(super) fn tokens_with(
     text: &Text,
     appendix: Option<&SummaryAppendix>,
     counter: &dyn TokenCounter,
 ) -> u64 {
     let below = appendix.map(|appendix| appendix.text_below(text)).unwrap_or_default();
-    let tokens = if below.is_empty() {
-        counter.count_text(text)
-    } else {
-        counter.count(&format!("{}{below}", text.as_str()))
+    let tokens = match &*below {
+        "" => counter.count_text(text),
+        below => counter.count(&format!("{}{below}", text.as_str())),
     };
     u64::from(tokens) + FRAME
 }
 
 impl MaskPlan {
-    /// Returns what a summary lost and there is room for: facts that are kept beside summaries which are taken in,
-    /// then sentences of the messages in which lost facts stand, in the order of the conversation.
+    /// Returns the facts for the appendix of a summary: those of merged summaries, then sentences with lost facts in
+    /// the order of the conversation.
     pub(super) fn lost_facts(&self, text: &Text, counter: &dyn TokenCounter) -> Vec<AppendedFact> {
-        let mut room = u64::from(self.config.appendix_tokens);
-        if room == 0 {
+        let mut left = u64::from(self.config.appendix_tokens);
+        if left == 0 {
             return Vec::new();
         }
         let mut fits = |fact: &AppendedFact| {
             let tokens = u64::from(counter.count(&fact.text)) + 2;
-            let fits = tokens <= room;
-            room -= if fits { tokens } else { 0 };
+            let fits = tokens <= left;
+            left -= if fits { tokens } else { 0 };
             fits
         };
         let is_new = |fact: &&AppendedFact| !text.contains(fact.text.as_str());
@@ -78,7 +72,7 @@ impl MaskPlan {
         let mut lost: Vec<(Place, AppendedFact)> = lost.filter(|(_, fact)| fits(fact)).collect();
         lost.sort_by_key(|(place, _)| (place.message, place.call, place.start));
         kept.extend(lost.into_iter().map(|(_, fact)| fact));
-        // If all of it is too much, the words of a summary that was checked before come first.
+        // If the summary would not be shorter than the original, only facts of merged summaries are kept.
         for most in [kept.len(), carried] {
             kept.truncate(most);
             let whole = appendix(kept.clone(), self.language);
@@ -89,12 +83,12 @@ impl MaskPlan {
         Vec::new()
     }
 
-    /// Returns what the summary takes the place of: messages, and summaries that are taken in.
-    fn sources(&self) -> impl Iterator<Item = (NodeId, Message)> {
+    /// Returns the messages and merged summaries that the summary replaces.
+    pub(super) fn sources(&self) -> impl Iterator<Item = (NodeId, Message)> {
         let material: BTreeSet<&NodeId> = self.material.iter().map(|one| &one.id).collect();
         let leading = self.range.covered.iter().filter(move |id| !material.contains(id));
-        let taken_in = self.previous.iter().filter(|_| self.task == SummaryTask::Merge);
-        let summaries = leading.zip(taken_in).map(|(id, text)| {
+        let merged = self.previous.iter().filter(|_| self.task == SummaryTask::Merge);
+        let summaries = leading.zip(merged).map(|(id, text)| {
             let source = Source::new(SourceKind::Summary, Trust::Model);
             (id.clone(), Message::new(Role::System, text.clone(), source))
         });

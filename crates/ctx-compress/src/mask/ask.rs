@@ -1,67 +1,63 @@
-//! One request to a summarizer, within its time, and again if it fails.
+//! Requests to a summarizer, with time limit and retries.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 use std::time::Duration;
 
-use ctx_types::ports::{
-    Deadline, PortError, PortErrorKind, Summarizer, SummaryAnswer, SummaryRequest, TokenCounter,
-};
+use ctx_types::ports::{Deadline, PortError, PortErrorKind, Summarizer, SummaryAnswer, SummaryRequest};
 use ctx_types::{Phrase, Text, phrase};
 
 use crate::mask::accept::{Bounds, SummaryFault, accept};
-use crate::mask::config::MaskConfig;
-use crate::mask::language::Language;
+use crate::mask::draft::Summarizing;
+use crate::mask::plan::MaskPlan;
 use crate::mask::prompt;
 
-/// Why there is no summary; the session is as it was.
+/// Why there is no summary; the session is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum SummaryFailure {
     /// The summarizer reports an error.
     Port {
-        /// What kind of error.
+        /// The kind of error.
         kind: PortErrorKind,
-        /// What happened.
+        /// The message.
         detail: Phrase,
     },
-    /// It did not answer in time.
+    /// The summarizer timed out.
     TimedOut {
         /// The limit.
         seconds: u32,
     },
-    /// The caller's deadline is over, or the caller cancelled.
+    /// The caller's deadline passed, or the caller canceled.
     Stopped,
     /// The summarizer panicked.
     Panicked,
-    /// What it answered is no summary.
+    /// The response is not a summary.
     Unusable(SummaryFault),
-    /// The summarizer's window has no room for a prompt.
+    /// The prompt exceeds the context window of the summarizer.
     WindowTooSmall {
-        /// The window.
+        /// The context window.
         window: u32,
-        /// What there has to be room for.
+        /// The required tokens.
         needed: u64,
     },
-    /// The messages would be more parts than are asked for.
+    /// The messages need too many parts.
     TooManyParts {
-        /// How many parts there would be.
+        /// Number of parts.
         parts: usize,
-        /// How many there may be.
+        /// The limit.
         most: usize,
     },
-    /// The summaries of parts are no shorter than the parts.
-    NoProgress,
-    /// There is neither a summarizer nor another way to make a summary.
+    /// There is neither a summarizer nor `extract`.
     NoSummarizer,
-    /// What was put together from the messages' own sentences is no summary.
+    /// The messages' own sentences are not a summary.
     NoExtract(SummaryFault),
 }
 
 impl SummaryFailure {
-    /// Writes it in one phrase.
+    /// Returns the failure as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Port { kind, detail } => {
@@ -89,65 +85,53 @@ impl SummaryFailure {
                 parts,
                 most
             ),
-            Self::NoProgress => phrase!("summarizing in parts saved no tokens"),
             Self::NoSummarizer => phrase!("no summarizer is configured"),
             Self::NoExtract(error) => {
                 phrase!("cannot build a shorter digest: {error}", error = error.phrase())
             }
         }
     }
-}
 
-impl SummaryFailure {
-    /// Returns whether the same request may succeed if it is made again.
-    const fn is_passing(&self) -> bool {
+    /// Returns whether a retry may succeed.
+    const fn is_transient(&self) -> bool {
         match self {
             Self::Port { kind, .. } => kind.is_transient(),
-            Self::TimedOut { .. } | Self::Unusable(_) => true,
-            Self::Stopped
-            | Self::Panicked
-            | Self::WindowTooSmall { .. }
-            | Self::TooManyParts { .. }
-            | Self::NoProgress
-            | Self::NoSummarizer
-            | Self::NoExtract(_) => false,
+            _ => matches!(self, Self::TimedOut { .. } | Self::Unusable(_)),
         }
     }
 
-    /// Returns whether the summarizer had no room for the prompt.
+    /// Returns whether the summarizer refused the prompt because of its size.
     pub(super) const fn is_too_large(&self) -> bool {
         matches!(self, Self::Port { kind: PortErrorKind::TooLarge, .. })
     }
 }
 
-/// A summarizer with what limits it.
+/// A summarizer and the limits of its requests.
 #[derive(Clone, Copy)]
 pub(super) struct Asking<'a> {
+    pub(super) plan: &'a MaskPlan,
+    pub(super) with: &'a Summarizing<'a>,
     pub(super) summarizer: &'a dyn Summarizer,
-    pub(super) deadline: Option<&'a dyn Deadline>,
-    pub(super) counter: &'a dyn TokenCounter,
-    pub(super) config: &'a MaskConfig,
-    pub(super) language: Language,
 }
 
 impl Asking<'_> {
-    /// Asks until there is a summary or all attempts are used; each attempt has the whole time limit.
+    /// Asks until there is a summary or no retry is left; each attempt has the whole time limit.
     ///
-    /// An attempt after an answer that was no summary says what was wrong with it.
+    /// A retry names the fault of the last response.
     pub(super) async fn ask(&self, text: &Text, bounds: Bounds) -> Result<Text, SummaryFailure> {
         let mut prompt = text.clone();
-        let mut left = self.config.summary_retries;
+        let mut left = self.plan.config.summary_retries;
         loop {
             let failure = match self.ask_once(prompt.clone(), bounds).await {
                 Ok(summary) => return Ok(summary),
                 Err(failure) => failure,
             };
-            if left == 0 || !failure.is_passing() {
+            if left == 0 || !failure.is_transient() {
                 return Err(failure);
             }
             left -= 1;
             if let SummaryFailure::Unusable(fault) = &failure {
-                prompt = prompt::again(text, &fault.to_string(), self.language);
+                prompt = prompt::retry(text, &fault.to_string(), self.plan.language);
             }
         }
     }
@@ -156,24 +140,24 @@ impl Asking<'_> {
         let asked = u32::try_from(bounds.asked).unwrap_or(u32::MAX);
         let request = SummaryRequest {
             prompt,
-            model: self.config.summary_model.clone(),
-            temperature: Some(self.config.summary_temperature),
+            model: self.plan.config.summary_model.clone(),
+            temperature: Some(self.plan.config.summary_temperature),
             max_tokens: Some(asked).filter(|asked| *asked > 0),
         };
         let answer = self.answer(&request).await?;
-        accept(&answer, bounds, self.counter).map_err(SummaryFailure::Unusable)
+        accept(&answer, bounds, self.with.counter).map_err(SummaryFailure::Unusable)
     }
 
-    /// Waits for an answer until it is there, the time is over, or the caller cancels.
+    /// Waits for a response until the time limit, or until the caller cancels.
     async fn answer(&self, request: &SummaryRequest) -> Result<SummaryAnswer, SummaryFailure> {
-        let seconds = self.config.summary_timeout;
-        let is_stopped = || self.deadline.is_some_and(Deadline::is_over);
+        let seconds = self.plan.config.summary_timeout;
+        let is_stopped = || self.with.deadline.is_some_and(Deadline::is_over);
         if is_stopped() {
             return Err(SummaryFailure::Stopped);
         }
         let limit = Duration::from_secs(u64::from(seconds));
-        let own = self.deadline.filter(|_| seconds > 0).map(|deadline| deadline.within(limit));
-        let mut over = own.as_deref().or(self.deadline).map(Deadline::over);
+        let own = self.with.deadline.filter(|_| seconds > 0).map(|deadline| deadline.within(limit));
+        let mut over = own.as_deref().or(self.with.deadline).map(Deadline::over);
         let begin = catch_unwind(AssertUnwindSafe(|| self.summarizer.summarize(request)));
         let mut work = begin.map_err(|_| SummaryFailure::Panicked)?;
         poll_fn(|cx| {

@@ -1,4 +1,4 @@
-//! What is wrong with the summaries of a session; whatever it is, it hides nothing that it should not.
+//! Checks the summaries of a session.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,11 +8,10 @@ use ctx_types::{Code, Diagnostic, Phrase, phrase};
 
 use crate::codes;
 
-/// Reports summaries that list themselves, each other in a circle, foreign nodes, nothing, or nodes twice; those
-/// that stand for the same messages as another one that is sent; and those that hide one that is switched off.
+/// Reports summaries that list themselves or each other, unknown nodes, nothing, or nodes twice; summaries that replace
+/// the same messages; and summaries that hide the messages of a disabled one.
 ///
-/// Ids that mean nothing count for nothing, so that these are findings about the file and no faults of what is sent.
-/// Pointers lead into the session's own form. O(nodes + listed ids).
+/// Invalid ids are ignored when messages are sent. Pointers refer to the session's own form. O(nodes + listed ids).
 ///
 /// ```
 /// use ctx_compress::mask::check_summaries;
@@ -44,7 +43,7 @@ pub fn check_summaries(session: &Session) -> Vec<Diagnostic> {
     found
 }
 
-/// Makes a warning about the ids of a summary, or one of them.
+/// Makes a warning about all ids of a summary or one of them.
 fn finding(code: Code, message: Phrase, summary: &NodeId, index: Option<usize>) -> Diagnostic {
     let summary = pointer_step(summary);
     let item = index.map(|index| format!("/{index}")).unwrap_or_default();
@@ -52,7 +51,7 @@ fn finding(code: Code, message: Phrase, summary: &NodeId, index: Option<usize>) 
     Diagnostic::warning(code, message).at_pointer(pointer)
 }
 
-/// Reports what a summary lists and cannot stand for, what it lists twice, and what is switched off.
+/// Reports ids on other branches, duplicate ids, and disabled summaries.
 fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) -> Vec<Diagnostic> {
     let (name, ids) = (excerpt(id), node.summarized_ids());
     let is_near = |listed: &NodeId| spans.is_above(listed, id) || spans.is_above(id, listed);
@@ -111,7 +110,7 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
     found
 }
 
-/// Finds summaries of the active path that are sent and list what an earlier one lists that is sent too.
+/// Finds visible summaries that list nodes of an earlier visible one.
 fn overlaps(session: &Session) -> BTreeMap<NodeId, Diagnostic> {
     let path = display_path(session, &[]);
     let on_path: BTreeSet<&NodeId> = path.iter().map(|shown| shown.id).collect();
@@ -149,7 +148,7 @@ fn overlaps(session: &Session) -> BTreeMap<NodeId, Diagnostic> {
     found
 }
 
-/// When a walk through the whole tree enters each node and when it leaves it.
+/// The times at which a walk through the tree enters and leaves each node.
 struct Spans<'a>(HashMap<&'a NodeId, (usize, usize)>);
 
 impl<'a> Spans<'a> {
@@ -180,10 +179,9 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// Finds the summaries that lead back to themselves by what they list.
+/// Finds summaries that list themselves through others.
 ///
-/// Summaries that list no summary are taken away until none is left that does not list one of the rest; of
-/// these, those that no other of the rest lists go too. O(listed ids).
+/// Removes summaries that list none of the rest, and then those that none of the rest lists. O(listed ids).
 fn circles(session: &Session) -> BTreeSet<NodeId> {
     let is_summary = |id: &NodeId| session.node(id).is_some_and(Node::is_summary);
     let summaries = session.nodes().filter(|(_, node)| node.is_summary());
@@ -203,7 +201,7 @@ fn circles(session: &Session) -> BTreeSet<NodeId> {
     both.into_iter().filter(|id| downwards.contains(id)).collect()
 }
 
-/// Takes away, again and again, nodes from which no edge leads to one that is left; returns the rest.
+/// Removes nodes without an edge to the rest until none is left; returns the rest.
 fn peel<'a>(
     nodes: impl Iterator<Item = &'a NodeId>,
     edges: &HashMap<&'a NodeId, Vec<&'a NodeId>>,

@@ -1,4 +1,4 @@
-//! How masks are configured: the settings with their defaults, and how two levels of them are merged.
+//! Settings of compaction: fields, defaults, and levels.
 
 use std::sync::Arc;
 
@@ -11,9 +11,7 @@ use crate::codes;
 use crate::mask::kind::ConversationKind;
 use crate::mask::language::Language;
 
-/// When conversations are compressed, how much of them, and how their summaries are made.
-///
-/// The defaults are those of the fields; a zero that somebody sets is a zero.
+/// Settings of compaction. [`MaskConfig::fields`] has the defaults.
 ///
 /// ```
 /// use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel};
@@ -29,128 +27,125 @@ use crate::mask::language::Language;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaskConfig {
-    /// Whether conversations are compressed by themselves at all; by hand they always can be.
+    /// Enables automatic compaction.
     pub enabled: bool,
-    /// Whether that happens when a threshold is passed.
+    /// Compresses above a threshold.
     pub auto_trigger: bool,
-    /// Which threshold counts.
+    /// The threshold that applies.
     pub trigger_mode: TriggerMode,
-    /// More tokens than this fire the trigger.
+    /// Compresses above this number of tokens.
     pub token_threshold: u64,
-    /// More messages than this fire the trigger.
+    /// Compresses above this number of messages.
     pub count_threshold: usize,
-    /// How many of the newest messages stay as they are.
+    /// Number of the newest messages, which stay.
     pub protect_recent_count: usize,
-    /// How many messages one summary stands for at most, but for completing a group of calls and results.
+    /// Limit of the messages of a summary; a group of calls and results may exceed it.
     pub compress_count: usize,
-    /// With fewer messages than this nothing is compressed by itself.
+    /// Shorter conversations are not compressed automatically.
     pub min_history_count: usize,
-    /// Who speaks the summary: system, assistant or user.
+    /// Role of the summary: system, assistant or user.
     pub summary_role: Role,
-    /// The model that is asked for it, as `profile:model`; the host's choice if absent.
+    /// The model, as `profile:model`. Default: the host's choice.
     pub summary_model: Option<Arc<str>>,
-    /// The sampling temperature.
+    /// Sampling temperature.
     pub summary_temperature: f64,
-    /// How many tokens a summary may have; 0 leaves that to the model.
+    /// Token limit of a summary; 0 leaves it to the model.
     pub summary_max_tokens: u32,
-    /// The prompt for a first summary; blank means the built-in one.
+    /// Prompt of a first summary. Default: built-in.
     pub summary_prompt: Text,
-    /// The prompt for a summary that follows others; blank means the built-in one.
+    /// Prompt of a later summary. Default: built-in.
     pub continue_summary_prompt: Text,
-    /// What kind of conversation the built-in prompts are for; found out if absent.
+    /// Kind of conversation for the built-in prompts. Default: detected.
     pub summary_profile: Option<ConversationKind>,
-    /// The language of the built-in prompts; found out if absent.
+    /// Language of the built-in prompts. Default: detected.
     pub summary_language: Option<Language>,
-    /// How many seconds one request for a summary may take; 0 sets no limit.
+    /// Time limit of a request in seconds; 0 sets no limit.
     pub summary_timeout: u32,
-    /// How often a request is made again after a failure.
+    /// Retries of a failed request.
     pub summary_retries: u32,
-    /// Summaries that together pass this share of the threshold, in percent, become one.
+    /// Summaries above this share of the threshold are merged, in percent.
     pub roll_up_percent: u32,
-    /// How many tokens of facts that a summary lost may be added to it word for word.
+    /// Token limit of the appendix with lost facts.
     pub appendix_tokens: u32,
 }
 
-/// Which threshold fires the trigger.
+/// The threshold that applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TriggerMode {
-    /// That of tokens.
+    /// Number of tokens.
     #[default]
     Token,
-    /// That of messages.
+    /// Number of messages.
     Count,
     /// Either of them.
     Both,
 }
 
-/// Where settings of masks come from; later ones win, field by field.
+/// Origin of settings; a later level overrides single fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MaskLevel {
-    /// The field's own default.
+    /// The default.
     BuiltIn,
-    /// The settings for all conversations.
+    /// Settings of all conversations.
     Global,
     /// The agent's `parameters.contextCompression`.
     Agent,
-    /// What is asked for this time.
+    /// Options of this call.
     Call,
 }
 
-/// The settings of one level, in the form of its file.
-///
-/// Fields stand in the object itself or in its `defaultStrategy`, as applications write the global ones.
+/// Settings of one level: an object with the fields, or with `defaultStrategy`, as AIO Hub writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaskLayer {
     /// The level.
     pub level: MaskLevel,
     /// The object.
     pub value: Value,
-    /// Where its file has it, as a JSON pointer; findings lead there.
+    /// JSON pointer to the object, for diagnostics.
     pub pointer: String,
 }
 
 impl MaskLayer {
-    /// Makes a layer of an object that is the whole document.
+    /// Makes a layer of a whole document.
     pub fn new(level: MaskLevel, value: Value) -> Self {
         Self { level, value, pointer: String::new() }
     }
 }
 
-/// What holds after all levels.
+/// Settings of all levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaskSettings {
     /// The settings.
     pub config: MaskConfig,
-    /// Each value with the level that set it, in the order of the fields.
+    /// Each value with its level, in the order of the fields.
     pub values: Vec<MaskValue>,
-    /// What is wrong with the layers.
+    /// Diagnostics about the layers.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// One setting and who set it.
+/// A setting and its level.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MaskValue {
     /// The key.
     pub key: Arc<str>,
     /// The value.
     pub value: Value,
-    /// The level that set it.
+    /// The level.
     pub level: MaskLevel,
 }
 
-/// The largest number that a setting takes.
+/// Limit of a count.
 const MAX: f64 = 1e12;
 
 impl MaskConfig {
-    /// Returns the settings with their titles, defaults and bounds, as a settings page needs them.
+    /// Returns the fields, for a settings page.
     pub fn fields() -> Vec<ConfigField> {
-        [strategy_fields(), summary_fields()].concat()
+        [trigger_fields(), summary_fields()].concat()
     }
 
-    /// Merges levels field by field; a value that its field does not take is reported, and the next lower
-    /// level counts.
+    /// Merges levels field by field. An invalid value is reported and ignored.
     pub fn resolve(layers: &[MaskLayer]) -> MaskSettings {
         let mut sorted: Vec<&MaskLayer> = layers.iter().collect();
         sorted.sort_by_key(|layer| layer.level);
@@ -215,8 +210,7 @@ impl Default for MaskConfig {
     }
 }
 
-/// When and how much.
-fn strategy_fields() -> Vec<ConfigField> {
+fn trigger_fields() -> Vec<ConfigField> {
     let count = |key, label, default: u32| ConfigField::integer(key, label, default).between(0.0, MAX);
     let modes = [("token", "Tokens"), ("count", "Messages"), ("both", "Either")];
     vec![
@@ -236,7 +230,6 @@ fn strategy_fields() -> Vec<ConfigField> {
     ]
 }
 
-/// How summaries are made.
 fn summary_fields() -> Vec<ConfigField> {
     let number = |key, label, default: u32, max| ConfigField::integer(key, label, default).between(0.0, max);
     let roles = [("system", "System"), ("assistant", "Assistant"), ("user", "User")];
@@ -272,7 +265,6 @@ fn summary_fields() -> Vec<ConfigField> {
     ]
 }
 
-/// Applies one level to the values.
 fn apply(
     layer: &MaskLayer,
     fields: &[ConfigField],
@@ -300,7 +292,7 @@ fn apply(
     }
 }
 
-/// Sets one value; what its field does not take is reported.
+/// Sets a value, or reports an invalid one.
 fn set(
     key: &str,
     value: &Value,
@@ -349,7 +341,7 @@ fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
     found.with_help(phrase!("available settings: {known}", known))
 }
 
-/// Joins the two parts of a model's name as applications store them.
+/// Joins the two parts of a model's name, as AIO Hub stores it.
 fn model_name(model: &Map<String, Value>) -> Value {
     let part = |key| model.get(key).and_then(Value::as_str).unwrap_or_default();
     match (part("profileId"), part("modelId")) {

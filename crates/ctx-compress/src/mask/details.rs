@@ -1,4 +1,4 @@
-//! What a user interface shows of summaries: notices, details, statistics.
+//! Data about summaries for user interfaces: notices, details, statistics.
 
 use std::fmt;
 
@@ -10,31 +10,29 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::mask::draft::MaskDraft;
-use crate::mask::language::Language;
 use crate::mask::plan::{MaskTarget, materials};
 use crate::mask::trigger::{MaskTotals, tokens_of};
 
-/// What people are told when a conversation was compressed.
+/// The notice that a conversation was compressed.
 ///
 /// ```
-/// use ctx_compress::mask::{Language, MaskNotice};
+/// use ctx_compress::mask::MaskNotice;
 ///
 /// let notice = MaskNotice { messages: 15, summaries: 0, replaced_tokens: 12_800, summary_tokens: 500, is_again: false };
 /// assert_eq!(notice.to_string(), "compressed 15 messages, saved 12,300 tokens");
-/// assert_eq!(notice.text(Language::Chinese), "已压缩 15 条消息，节省 12,300 个 Token");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MaskNotice {
-    /// How many messages are hidden anew.
+    /// Number of newly hidden messages.
     pub messages: usize,
-    /// How many summaries are.
+    /// Number of merged summaries.
     pub summaries: usize,
-    /// The tokens of what is hidden anew.
+    /// Tokens of both.
     pub replaced_tokens: u64,
-    /// The tokens of the summary.
+    /// Tokens of the summary.
     pub summary_tokens: u64,
-    /// Whether a summary that was there got a new text.
+    /// Whether an existing summary got a new text.
     pub is_again: bool,
 }
 
@@ -51,12 +49,12 @@ impl MaskNotice {
         }
     }
 
-    /// Returns how many tokens are saved: those that are hidden without those of the summary.
+    /// Returns the saved tokens: the difference between the hidden messages and the summary.
     pub const fn saved_tokens(&self) -> u64 {
         self.replaced_tokens.saturating_sub(self.summary_tokens)
     }
 
-    /// Writes the notice in one phrase.
+    /// Returns the notice as a phrase.
     pub fn phrase(&self) -> Phrase {
         let saved = thousands(self.saved_tokens());
         let messages = count_of!(self.messages, "message");
@@ -75,24 +73,6 @@ impl MaskNotice {
             phrase!("compressed {what}, saved {saved} tokens", what, saved)
         }
     }
-
-    /// Writes the notice in a language.
-    pub fn text(&self, language: Language) -> String {
-        let saved = thousands(self.saved_tokens());
-        let Self { messages, summaries, is_again, .. } = *self;
-        match language {
-            Language::English => self.phrase().to_string(),
-            Language::Chinese => {
-                let verb = if is_again { "已重新压缩" } else { "已压缩" };
-                let what = match (messages, summaries) {
-                    (messages, 0) => format!("{messages} 条消息"),
-                    (0, summaries) => format!("{summaries} 份摘要"),
-                    (messages, summaries) => format!("{messages} 条消息和 {summaries} 份摘要"),
-                };
-                format!("{verb} {what}，节省 {saved} 个 Token")
-            }
-        }
-    }
 }
 
 impl fmt::Display for MaskNotice {
@@ -101,46 +81,46 @@ impl fmt::Display for MaskNotice {
     }
 }
 
-/// Everything worth showing about one summary.
+/// Details of a summary.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MaskDetails {
     /// The node.
     pub id: NodeId,
-    /// What becomes of it.
+    /// The state.
     pub state: MaskState,
-    /// Who speaks it.
+    /// The role.
     pub role: Role,
-    /// What it lists, in its order.
+    /// The listed nodes, in their order.
     pub listed: Vec<ListedNode>,
-    /// How many messages it stands for.
+    /// Number of replaced messages.
     pub messages: usize,
-    /// Their tokens.
+    /// Tokens of these messages.
     pub original_tokens: u64,
-    /// Its own tokens.
+    /// Tokens of the summary.
     pub summary_tokens: u64,
-    /// When it was made, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Creation time in milliseconds since 1970-01-01T00:00:00Z.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_millis: Option<i64>,
-    /// The settings that it was made by, as they were noted.
+    /// The settings at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<Value>,
-    /// How it was made, as it was noted.
+    /// The `compressionDetails` of the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made: Option<Value>,
 }
 
-/// What becomes of a summary.
+/// The state of a summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
 pub enum MaskState {
-    /// It is sent in place of what it lists.
+    /// It is sent in place of the listed nodes.
     Active,
-    /// It is switched off: what it lists is sent.
+    /// It is disabled; the listed nodes are sent.
     Disabled,
-    /// Another summary stands for it.
+    /// Another summary replaces it.
     Hidden {
-        /// That one.
+        /// The other summary.
         by: NodeId,
     },
     /// It is on another branch.
@@ -153,17 +133,17 @@ pub enum MaskState {
 pub struct ListedNode {
     /// The id.
     pub id: NodeId,
-    /// Who speaks it; absent if there is no such node.
+    /// The role; absent if there is no such node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Its tokens.
+    /// Tokens of the node.
     pub tokens: u64,
     /// Whether it is a summary.
     pub is_summary: bool,
 }
 
 impl MaskDetails {
-    /// Collects what is known about a summary; `None` for any other node. O(active path + listed ids).
+    /// Collects the details of a summary; `None` for any other node. O(active path + listed ids).
     pub fn of(session: &Session, id: &str, counter: &dyn TokenCounter) -> Option<Self> {
         let node = session.node(id).filter(|node| node.is_summary())?;
         let id = node.id.clone()?;
@@ -187,10 +167,8 @@ impl MaskDetails {
             id,
         })
     }
-}
 
-impl MaskDetails {
-    /// Writes a line as applications show it above a summary.
+    /// Returns a line that applications show above a summary.
     pub fn phrase(&self) -> Phrase {
         let line = phrase!(
             "`{id}` replaces {messages}: {original} → {own} tokens",
@@ -214,19 +192,19 @@ impl fmt::Display for MaskDetails {
     }
 }
 
-/// What all summaries of a conversation do together.
+/// Figures of all summaries of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MaskStatistics {
-    /// How many summaries are on the active path.
+    /// Number of summaries on the active path.
     pub summaries: usize,
-    /// How many of them are sent.
+    /// Number of visible summaries.
     pub active: usize,
-    /// How many messages are hidden.
+    /// Number of hidden messages.
     pub hidden_messages: usize,
-    /// The tokens of what is sent.
+    /// Tokens of the visible messages.
     pub sent_tokens: u64,
-    /// The tokens that would be sent without summaries.
+    /// Tokens without summaries.
     pub full_tokens: u64,
 }
 

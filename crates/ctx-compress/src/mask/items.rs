@@ -1,4 +1,4 @@
-//! What is visible of the active path, and which neighbours must stay together.
+//! The visible messages of the active path, and the blocks that must stay together.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,32 +7,42 @@ use ctx_types::internal::{DisplayNode, DisplayState, display_path};
 use ctx_types::session::{Node, NodeId, Session, pending_start};
 use ctx_types::{Message, Role, groups};
 
-/// A message of the active path that is sent.
+/// A visible message of the active path.
 #[derive(Debug)]
 pub(super) struct Item<'a> {
     pub(super) id: &'a NodeId,
     pub(super) message: Message,
-    /// Its place on the active path, whatever is hidden on it.
+    /// The place on the active path, with hidden nodes.
     pub(super) place: usize,
     pub(super) part: Part,
 }
 
-/// What a message is to a mask.
+/// The role of a message in compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It may be hidden behind a summary.
+    /// May be hidden.
     Candidate,
-    /// It is a summary, which a further one may take in.
+    /// A summary, which may be merged.
     Summary,
-    /// It belongs to the turn that is being answered.
+    /// Part of the turn that is being answered.
     Pending,
-    /// It is pinned: it stays, and so does the block that it is in.
+    /// Pinned: its whole block stays.
     Pinned,
-    /// It gives instructions, or is a greeting that nobody has answered: it stays.
+    /// An instruction or an unanswered greeting, which stays.
     Fixed,
 }
 
-/// Returns what is sent of the active path, oldest first. O(active path).
+impl Part {
+    pub(super) fn is_said(self) -> bool {
+        matches!(self, Self::Candidate | Self::Pending | Self::Pinned)
+    }
+
+    pub(super) fn may_be_covered(self) -> bool {
+        matches!(self, Self::Candidate | Self::Summary)
+    }
+}
+
+/// Returns the visible messages of the active path, oldest first. O(active path).
 pub(super) fn visible_items<'a>(session: &'a Session) -> Vec<Item<'a>> {
     let shown = display_path(session, &[]).into_iter().enumerate();
     let visible = shown.filter(|(_, shown)| shown.state == DisplayState::Visible);
@@ -51,7 +61,7 @@ pub(super) fn visible_items<'a>(session: &'a Session) -> Vec<Item<'a>> {
     items
 }
 
-/// Lets what the model says first stay as long as nobody has said anything.
+/// Fixes the first messages of the assistant until the user answers.
 fn keep_greetings(items: &mut [Item<'_>]) {
     let is_said = |item: &Item<'_>| item.message.role == Role::User || item.part == Part::Summary;
     if items.iter().any(is_said) {
@@ -79,7 +89,7 @@ fn part(node: &Node) -> Part {
     }
 }
 
-/// Returns where the turn that is being answered begins; an answer that is to be continued belongs to it.
+/// Returns the start of the turn that is being answered; it includes a response that will be continued.
 fn pending(items: &[Item<'_>]) -> usize {
     let messages: Vec<&Message> = items.iter().map(|item| &item.message).collect();
     let end = match messages.last() {
@@ -89,8 +99,8 @@ fn pending(items: &[Item<'_>]) -> usize {
     pending_start(messages.get(..end).unwrap_or_default())
 }
 
-/// Splits messages into blocks that are hidden whole or not at all: groups, and those between a call and a
-/// result of it that came late or twice. O(messages + calls).
+/// Splits messages into blocks that stay together: groups, and all messages between a call and a late or second result
+/// of it. O(messages + calls).
 pub(super) fn blocks(items: &[Item<'_>]) -> Vec<Range<usize>> {
     let messages: Vec<&Message> = items.iter().map(|item| &item.message).collect();
     let groups = groups(&messages);

@@ -1,25 +1,28 @@
-//! Cutting a transcript into parts that a summarizer's window has room for.
+//! Parts of a conversation that fit the context window of a summarizer.
 
 use ctx_types::ports::TokenCounter;
 
 use crate::mask::transcript::Entry;
 
-/// Where the middle of something was left out.
+/// Replaces the middle of a text.
 const GAP: &str = "\n[…]\n";
 
-/// Packs entries into parts of at most `room` tokens each, in order.
+/// Limit of the tokens between two entries.
+pub(super) const SEPARATOR: u64 = 2;
+
+/// Distributes entries over parts of at most `limit` tokens, in order.
 ///
-/// Results stay in the part of their call where that is possible. Of a result that alone is too long the
-/// middle goes; another text is cut into pieces, at line breaks where it has some.
-pub(super) fn pack(entries: Vec<Entry>, room: u64, counter: &dyn TokenCounter) -> Vec<Vec<Entry>> {
+/// A larger tool result loses its middle. Any other larger entry is split, if possible after a line or a sentence.
+pub(super) fn pack(entries: Vec<Entry>, limit: u64, counter: &dyn TokenCounter) -> Vec<Vec<Entry>> {
+    let most = limit.saturating_sub(SEPARATOR).max(1);
     let mut parts: Vec<Vec<Entry>> = Vec::new();
     let mut used = 0;
-    for unit in units(entries, room, counter) {
-        let tokens: u64 = unit.iter().map(|entry| entry.tokens + SEPARATOR).sum();
+    for entry in entries.into_iter().flat_map(|entry| split(entry, most, counter)) {
+        let tokens = entry.tokens + SEPARATOR;
         match parts.last_mut() {
-            Some(part) if used + tokens <= room => part.extend(unit),
+            Some(part) if used + tokens <= limit => part.push(entry),
             _ => {
-                parts.push(unit);
+                parts.push(vec![entry]);
                 used = 0;
             }
         }
@@ -28,96 +31,77 @@ pub(super) fn pack(entries: Vec<Entry>, room: u64, counter: &dyn TokenCounter) -
     parts
 }
 
-/// What joining two entries costs at most, in tokens.
-const SEPARATOR: u64 = 2;
-
-/// Makes units that go into a part as a whole: a call with its results if these have room together.
-fn units(entries: Vec<Entry>, room: u64, counter: &dyn TokenCounter) -> Vec<Vec<Entry>> {
-    let mut groups: Vec<Vec<Entry>> = Vec::new();
-    for entry in entries {
-        let room = room.saturating_sub(SEPARATOR).max(1);
-        for piece in pieces(entry, room, counter) {
-            let tokens = |unit: &Vec<Entry>| unit.iter().map(|entry| entry.tokens + SEPARATOR).sum::<u64>();
-            let fits =
-                |unit: &&mut Vec<Entry>| piece.joins && tokens(unit) + piece.tokens + SEPARATOR <= room;
-            match groups.last_mut().filter(fits) {
-                Some(unit) => unit.push(piece),
-                None => groups.push(vec![piece]),
-            }
-        }
-    }
-    groups
-}
-
-/// Cuts an entry that is too long.
-fn pieces(entry: Entry, room: u64, counter: &dyn TokenCounter) -> Vec<Entry> {
-    if entry.tokens <= room {
+fn split(entry: Entry, limit: u64, counter: &dyn TokenCounter) -> Vec<Entry> {
+    if entry.tokens <= limit {
         return vec![entry];
     }
-    let make = |text: String| Entry { tokens: u64::from(counter.count(&text)), text, ..entry.clone() };
     if entry.is_result {
-        return vec![make(shorten(&entry.text, room, counter))];
+        return vec![Entry::new(shorten(&entry.text, limit, counter), counter)];
     }
+    let bytes = estimate_bytes(&entry.text, limit, counter);
+    let most = u32::try_from(limit).unwrap_or(u32::MAX);
     let mut pieces = Vec::new();
     let mut rest = entry.text.as_str();
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(fitting(rest, room, counter));
-        pieces.push(make(piece.to_owned()));
-        rest = after;
+        let fits = counter.count_till_limit(rest, most).is_some();
+        let end = if fits { rest.len() } else { fitting_start(rest, bytes, limit, counter) };
+        pieces.push(Entry::new(rest[..end].to_owned(), counter));
+        rest = &rest[end..];
     }
     pieces
 }
 
-/// Keeps the beginning and the end of a text.
-pub(super) fn shorten(text: &str, room: u64, counter: &dyn TokenCounter) -> String {
-    if u64::from(counter.count(text)) <= room {
+/// Removes the middle of a text that has more than `limit` tokens.
+pub(super) fn shorten(text: &str, limit: u64, counter: &dyn TokenCounter) -> String {
+    if u64::from(counter.count(text)) <= limit {
         return text.to_owned();
     }
-    let room = room.saturating_sub(u64::from(counter.count(GAP)) + 1);
-    let head = fitting(text, room.saturating_mul(2) / 3, counter);
-    let (head, rest) = text.split_at(head);
-    let tail = ending(rest, room / 3, counter);
-    format!("{head}{GAP}{tail}")
+    let limit = limit.saturating_sub(u64::from(counter.count(GAP)) + 1);
+    let start_limit = limit.saturating_mul(2) / 3;
+    let bytes = estimate_bytes(text, start_limit, counter);
+    let (start, rest) = text.split_at(fitting_start(text, bytes, start_limit, counter));
+    format!("{start}{GAP}{}", ending(rest, limit / 3, counter))
 }
 
-/// Returns the end of a text that has room.
-pub(super) fn ending<'a>(text: &'a str, room: u64, counter: &dyn TokenCounter) -> &'a str {
-    let mut bytes = estimate_bytes(text, room, counter);
+/// Returns the end of a text with at most `limit` tokens.
+pub(super) fn ending<'a>(text: &'a str, limit: u64, counter: &dyn TokenCounter) -> &'a str {
+    let mut bytes = estimate_bytes(text, limit, counter);
     loop {
-        let start = ceil_boundary(text, text.len().saturating_sub(bytes));
-        let tail = text.get(start..).unwrap_or_default();
-        if tail.is_empty() || u64::from(counter.count(tail)) <= room {
-            return tail;
+        let end = &text[prefix(text, text.len() - bytes).len()..];
+        if end.is_empty() || u64::from(counter.count(end)) <= limit {
+            return end;
         }
         bytes = bytes * 3 / 4;
     }
 }
 
-/// Returns how many bytes of the beginning of a text have room: at least a character, at best to a line's end.
-fn fitting(text: &str, room: u64, counter: &dyn TokenCounter) -> usize {
-    let mut bytes = estimate_bytes(text, room, counter);
+/// Returns the length of a start with at most `limit` tokens, about `bytes` bytes: at least a character, if possible
+/// up to the end of a line or a sentence.
+fn fitting_start(text: &str, mut bytes: usize, limit: u64, counter: &dyn TokenCounter) -> usize {
+    const ENDS: [&str; 7] = ["\n", ". ", "! ", "? ", "。", "！", "？"];
     loop {
-        let end = ceil_boundary(text, bytes.clamp(1, text.len()));
-        let head = text.get(..end).unwrap_or_default();
-        if u64::from(counter.count(head)) <= room || bytes <= 1 {
-            // A border in the second half is worth a shorter piece.
-            let border = head.rfind('\n').map(|at| at + 1).filter(|at| end < text.len() && *at * 2 >= end);
-            return border.unwrap_or(end);
+        let start = prefix(text, bytes.max(1));
+        if u64::from(counter.count(start)) <= limit || bytes <= 1 {
+            // An end in the first half would make the part too short.
+            let ends = ENDS.iter().filter_map(|end| Some(start.rfind(*end)? + end.len()));
+            let end = ends.max().filter(|end| start.len() < text.len() && *end * 2 >= start.len());
+            return end.unwrap_or(start.len());
         }
         bytes = bytes * 3 / 4;
     }
 }
 
-/// Guesses how many bytes of a text have `room` tokens, a little less rather than more.
-fn estimate_bytes(text: &str, room: u64, counter: &dyn TokenCounter) -> usize {
+/// Estimates the bytes of `limit` tokens of a text.
+fn estimate_bytes(text: &str, limit: u64, counter: &dyn TokenCounter) -> usize {
     let tokens = u64::from(counter.count(text)).max(1);
-    let bytes = (text.len() as u64).saturating_mul(room) / tokens;
+    let bytes = (text.len() as u64).saturating_mul(limit) / tokens;
     usize::try_from(bytes).unwrap_or(usize::MAX).min(text.len())
 }
 
-/// Returns the next border of a character, not before `at`.
-fn ceil_boundary(text: &str, at: usize) -> usize {
-    (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+/// Returns the first `bytes` bytes of a text, up to the end of a character.
+pub(super) fn prefix(text: &str, bytes: usize) -> &str {
+    let end = (bytes..text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
+    &text[..end]
 }
 
 #[cfg(test)]
@@ -126,16 +110,15 @@ mod tests {
     use ctx_tokens::Counter;
 
     fn entry(text: &str, is_result: bool) -> Entry {
-        let tokens = u64::from(Counter::estimate().count(text));
-        Entry { text: text.to_owned(), tokens, material: None, joins: is_result, is_result }
+        Entry { is_result, ..Entry::new(text.to_owned(), &Counter::estimate()) }
     }
 
     #[track_caller]
-    fn check(entries: &[(&str, bool)], room: u64, expected: &[&[&str]]) {
-        let entries = entries.iter().map(|(text, is_result)| entry(text, *is_result)).collect();
-        let parts = pack(entries, room, &Counter::estimate());
+    fn check(texts: &[&str], limit: u64, expected: &[&[&str]]) {
+        let entries = texts.iter().map(|text| entry(text, false)).collect();
+        let parts = pack(entries, limit, &Counter::estimate());
         for part in &parts {
-            assert!(part.iter().map(|entry| entry.tokens).sum::<u64>() <= room, "{parts:?}");
+            assert!(part.iter().map(|entry| entry.tokens).sum::<u64>() <= limit, "{parts:?}");
         }
         let texts: Vec<Vec<&str>> =
             parts.iter().map(|part| part.iter().map(|entry| entry.text.as_str()).collect()).collect();
@@ -143,22 +126,18 @@ mod tests {
     }
 
     #[test]
-    fn entries_fill_parts_in_order() {
-        check(&[("aaaa", false), ("bbbb", false), ("cccc", false)], 6, &[&["aaaa", "bbbb"], &["cccc"]]);
+    fn fills_parts_in_order() {
+        check(&["aaaa", "bbbb", "cccc"], 6, &[&["aaaa", "bbbb"], &["cccc"]]);
     }
 
     #[test]
-    fn a_result_goes_with_its_call() {
-        check(&[("aaaa", false), ("call", false), ("done", true)], 8, &[&["aaaa"], &["call", "done"]]);
+    fn splits_long_text_after_line_or_sentence() {
+        check(&["aaaaaaaa\nbbbbbbbbbbbb"], 5, &[&["aaaaaaaa\n"], &["bbbbbbbbbbbb"]]);
+        check(&["aaaaaaa. bbbbbbbbbbbb"], 5, &[&["aaaaaaa. "], &["bbbbbbbbbbbb"]]);
     }
 
     #[test]
-    fn a_long_text_is_cut_at_a_line() {
-        check(&[("aaaaaaaa\nbbbbbbbbbbbb", false)], 5, &[&["aaaaaaaa\n"], &["bbbbbbbbbbbb"]]);
-    }
-
-    #[test]
-    fn of_a_long_result_the_middle_goes() {
+    fn removes_middle_of_long_result() {
         let long = format!("{}{}", "a".repeat(100), "b".repeat(100));
         let parts = pack(vec![entry(&long, true)], 20, &Counter::estimate());
         let text = &parts[0][0].text;
@@ -166,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn no_room_at_all_still_ends() {
+    fn splits_by_characters_without_limit() {
         let parts = pack(vec![entry("你好世界", false)], 0, &Counter::estimate());
         assert_eq!(parts.len(), 4);
     }

@@ -1,4 +1,4 @@
-//! Plans: what a summary will stand for and what it is made from, before anything is asked or changed.
+//! Plans of summaries.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,18 +10,19 @@ use ctx_types::{Diagnostic, Message, Phrase, Role, Text, count_of, phrase};
 use serde_json::Value;
 
 use crate::mask::appendix::{self, body_of};
-use crate::mask::commit::{Basis, fingerprint};
+use crate::mask::commit::fingerprint;
 use crate::mask::config::MaskConfig;
 use crate::mask::kind::ConversationKind;
 use crate::mask::language::Language;
 use crate::mask::prompt;
 use crate::mask::range::{MaskRange, MaskSelection, NoRange, on_path};
 use crate::mask::trigger::tokens_of;
+use crate::quality::original_ids;
 
-/// What a summary will stand for and what it is made from.
+/// A plan of a summary: the messages that it replaces, and its sources.
 ///
-/// It shares the texts of the session and borrows nothing, so that a summary can be written while the
-/// conversation goes on; [`MaskDraft::commit`](crate::mask::MaskDraft::commit) finds out whether it still fits.
+/// It shares the texts of the session and borrows nothing, so the conversation can continue while a summary is written.
+/// [`MaskDraft::commit`](crate::mask::MaskDraft::commit) checks that the session still matches.
 ///
 /// ```
 /// use ctx_compress::mask::{MaskConfig, MaskPlan, MaskSelection};
@@ -37,56 +38,56 @@ use crate::mask::trigger::tokens_of;
 /// ```
 #[derive(Clone, Debug)]
 pub struct MaskPlan {
-    /// Whether the summary is a new one.
+    /// The node of the summary.
     pub target: MaskTarget,
-    /// What it stands for.
+    /// The replaced messages.
     pub range: MaskRange,
-    /// What it is made from, oldest first.
+    /// The sources, oldest first.
     pub material: Vec<Material>,
-    /// The texts of earlier summaries: to be continued, or to become a part of this one.
+    /// The texts of earlier summaries, which the summary continues or merges.
     pub previous: Vec<Text>,
-    /// The facts that are kept beside summaries which are taken in.
+    /// The facts in the appendixes of merged summaries.
     pub carried: Vec<AppendedFact>,
-    /// What is asked for.
+    /// The task of the summarizer.
     pub task: SummaryTask,
     /// The kind of conversation.
     pub kind: ConversationKind,
     /// The language of the prompt.
     pub language: Language,
-    /// How many tokens that are sent now will be hidden.
+    /// Tokens of the newly hidden messages.
     pub replaced_tokens: u64,
-    /// How many tokens the messages have that it stands for in the end.
+    /// Tokens of the original messages, also through merged summaries.
     pub original_tokens: u64,
-    /// How many messages these are.
+    /// Number of these messages.
     pub original_messages: usize,
-    /// Whether state of a provider's reasoning will be hidden, which cannot be replayed then.
+    /// Whether reasoning of a provider will be hidden, which cannot be sent back.
     pub hides_reasoning: bool,
-    /// The settings, which are noted beside the summary.
+    /// The settings.
     pub config: MaskConfig,
-    /// What is worth knowing about the settings.
+    /// Diagnostics about the settings.
     pub diagnostics: Vec<Diagnostic>,
     pub(super) fingerprint: Fingerprint,
 }
 
-/// Whether a summary is a new one.
+/// The node of a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MaskTarget {
-    /// A new node will hold it.
+    /// A new node.
     New,
-    /// A summary gets a new text.
+    /// An existing summary, which gets a new text.
     Existing(NodeId),
 }
 
-/// What is asked of a summarizer.
+/// The task of a summarizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryTask {
-    /// A summary of messages.
+    /// Summarizes messages.
     First,
-    /// A summary of messages only, with earlier summaries to know what went before.
+    /// Summarizes messages, with earlier summaries as background.
     Append,
-    /// One summary of earlier ones and the messages after them.
+    /// Merges earlier summaries and the messages after them.
     Merge,
-    /// One summary of the summaries of parts.
+    /// Merges the summaries of parts.
     Parts,
 }
 
@@ -97,10 +98,19 @@ pub struct Material {
     pub id: NodeId,
     /// The message.
     pub message: Message,
-    /// Whether it is a summary itself.
+    /// Whether it is a summary.
     pub is_summary: bool,
-    /// The name of who speaks, if one is known.
+    /// The name of the speaker.
     pub speaker: Option<Arc<str>>,
+}
+
+/// The choices of a plan.
+struct Outline {
+    target: MaskTarget,
+    range: MaskRange,
+    material: Vec<NodeId>,
+    previous: Vec<Text>,
+    task: SummaryTask,
 }
 
 impl MaskPlan {
@@ -116,109 +126,85 @@ impl MaskPlan {
         let leads =
             |id: &NodeId| first.is_some_and(|first| session.depth(id).is_some_and(|depth| depth < first));
         let (leading, within): (Vec<NodeId>, Vec<NodeId>) = range.covered.iter().cloned().partition(leads);
-        let mut ids = [within, range.messages.clone()].concat();
-        ids.sort_by_key(|id| session.depth(id));
+        let mut material = [within, range.messages.clone()].concat();
+        material.sort_by_key(|id| session.depth(id));
         let (task, previous) = match (range.messages.is_empty(), leading.is_empty()) {
             (true, _) => (SummaryTask::Parts, Vec::new()),
             (false, false) => (SummaryTask::Merge, leading),
             (false, true) if range.previous.is_empty() => (SummaryTask::First, Vec::new()),
             (false, true) => (SummaryTask::Append, range.previous.clone()),
         };
-        let replaced: Vec<Message> =
-            materials(session, range.covered.iter().chain(&range.messages)).map(|one| one.message).collect();
-        let fingerprint = fingerprint(session, &Basis::Visible(&range));
-        let plan = Self {
-            target: MaskTarget::New,
-            material: materials(session, &ids).collect(),
-            previous: previous.iter().filter_map(|id| session.node(id)).map(body_of).collect(),
-            task,
-            replaced_tokens: tokens_of(&replaced, counter),
-            fingerprint,
-            ..Self::empty(range, config)
-        };
-        Ok(plan.finish(session, counter))
+        let previous = previous.iter().filter_map(|id| session.node(id)).map(body_of).collect();
+        let outline = Outline { target: MaskTarget::New, range, material, previous, task };
+        Ok(outline.into_plan(session, config, counter))
     }
 
-    /// Plans a new text for a summary, from the messages that it stands for. O(path to the summary).
+    /// Plans a new text for a summary, from its original messages. O(path to the summary).
     pub fn regenerate(
         session: &Session,
         config: &MaskConfig,
         id: &NodeId,
         counter: &dyn TokenCounter,
     ) -> Result<Self, NoRange> {
-        let node = session.node(id).ok_or_else(|| NoRange::UnknownNode { id: id.clone() })?;
+        let node = session.node(id).ok_or_else(|| NoRange::UnknownNode(id.clone()))?;
         if !node.is_summary() {
-            return Err(NoRange::NoSummary { id: id.clone() });
+            return Err(NoRange::NoSummary(id.clone()));
         }
-        let mut listed: Vec<NodeId> = listed_above(session, id);
-        listed.sort_by_key(|id| session.depth(id));
-        let is_message = |id: &&NodeId| session.node(id).is_some_and(|node| !node.is_summary());
-        let messages: Vec<NodeId> = listed.iter().filter(is_message).cloned().collect();
+        let messages: Vec<NodeId> = original_ids(session, id).into_iter().cloned().collect();
         let Some(first) = messages.first().and_then(|id| session.depth(id)) else {
-            return Err(NoRange::NothingListed { id: id.clone() });
+            return Err(NoRange::NothingListed(id.clone()));
         };
         let is_before = |node: &&Node| {
             let depth = node.id.as_ref().and_then(|id| session.depth(id));
             node.is_summary() && depth.is_some_and(|depth| depth < first)
         };
-        // On another branch it is not known which earlier summaries will be sent.
+        // On another branch, the earlier summaries that will be sent are unknown.
         let visible = if is_on_active_path(session, id) { visible_path(session) } else { Vec::new() };
-        let earlier: Vec<&Node> = visible.into_iter().filter(is_before).collect();
-        let range = MaskRange { messages, listed, after: id.clone(), ..MaskRange::default() };
-        let fingerprint = fingerprint(session, &Basis::Named(&range, id));
-        let material: Vec<Material> = materials(session, &range.messages).collect();
-        let plan = Self {
-            target: MaskTarget::Existing(id.clone()),
-            task: if earlier.is_empty() { SummaryTask::First } else { SummaryTask::Append },
-            previous: earlier.into_iter().map(body_of).collect(),
-            replaced_tokens: tokens_of(material.iter().map(|one| &one.message), counter),
-            material,
-            fingerprint,
-            ..Self::empty(range, config)
+        let previous: Vec<Text> = visible.into_iter().filter(is_before).map(body_of).collect();
+        let range = MaskRange {
+            messages: messages.clone(),
+            listed: messages.clone(),
+            after: id.clone(),
+            ..MaskRange::default()
         };
-        Ok(plan.finish(session, counter))
+        let task = if previous.is_empty() { SummaryTask::First } else { SummaryTask::Append };
+        let target = MaskTarget::Existing(id.clone());
+        let outline = Outline { target, range, material: messages, previous, task };
+        Ok(outline.into_plan(session, config, counter))
     }
+}
 
-    fn empty(range: MaskRange, config: &MaskConfig) -> Self {
-        Self {
-            target: MaskTarget::New,
-            range,
-            material: Vec::new(),
-            previous: Vec::new(),
-            carried: Vec::new(),
-            task: SummaryTask::First,
-            kind: ConversationKind::default(),
-            language: Language::default(),
-            replaced_tokens: 0,
-            original_tokens: 0,
-            original_messages: 0,
-            hides_reasoning: false,
+impl Outline {
+    fn into_plan(self, session: &Session, config: &MaskConfig, counter: &dyn TokenCounter) -> MaskPlan {
+        let Self { target, range, material, previous, task } = self;
+        let replaced = materials(session, range.covered.iter().chain(&range.messages));
+        let replaced: Vec<Message> = replaced.map(|one| one.message).collect();
+        let originals = materials(session, &range.listed).filter(|one| !one.is_summary);
+        let originals: Vec<Message> = originals.map(|one| one.message).collect();
+        let covered = range.covered.iter().filter_map(|id| session.node(id));
+        let mut hidden = range.messages.iter().filter_map(|id| session.node(id));
+        MaskPlan {
+            material: materials(session, &material).collect(),
+            carried: covered.flat_map(appendix::facts).collect(),
+            kind: config.summary_profile.unwrap_or_else(|| ConversationKind::of(&originals)),
+            language: config.summary_language.unwrap_or_else(|| Language::of(&originals)),
+            replaced_tokens: tokens_of(&replaced, counter),
+            original_tokens: tokens_of(&originals, counter),
+            original_messages: originals.len(),
+            hides_reasoning: hidden.any(has_replayed_reasoning),
             config: config.clone(),
-            diagnostics: Vec::new(),
-            fingerprint: Fingerprint::default(),
+            diagnostics: prompt::check(config),
+            fingerprint: fingerprint(session, &range, &target),
+            target,
+            range,
+            previous,
+            task,
         }
-    }
-
-    fn finish(mut self, session: &Session, counter: &dyn TokenCounter) -> Self {
-        let originals: Vec<Message> = materials(session, &self.range.listed)
-            .filter(|one| !one.is_summary)
-            .map(|one| one.message)
-            .collect();
-        self.original_tokens = tokens_of(&originals, counter);
-        self.original_messages = originals.len();
-        self.kind = self.config.summary_profile.unwrap_or_else(|| ConversationKind::of(&originals));
-        self.language = self.config.summary_language.unwrap_or_else(|| Language::of(&originals));
-        let covered = self.range.covered.iter().filter_map(|id| session.node(id));
-        self.carried = covered.flat_map(appendix::facts).collect();
-        let nodes = self.range.messages.iter().filter_map(|id| session.node(id));
-        self.hides_reasoning = nodes.into_iter().any(has_replayed_reasoning);
-        self.diagnostics = prompt::check(&self.config);
-        self
     }
 }
 
 impl MaskPlan {
-    /// Writes in one phrase what is summarised.
+    /// Returns the plan as a phrase.
     pub fn phrase(&self) -> Phrase {
         let (messages, summaries) = (self.range.messages.len(), self.range.covered.len());
         let summaries = match summaries {
@@ -251,7 +237,7 @@ impl fmt::Display for MaskPlan {
     }
 }
 
-/// Makes messages of nodes; an id that is no node's is left out.
+/// Makes messages of nodes; unknown ids are ignored.
 pub(super) fn materials<'a>(
     session: &'a Session,
     ids: impl IntoIterator<Item = &'a NodeId>,
@@ -275,25 +261,7 @@ fn speaker(node: &Node, role: Role) -> Option<Arc<str>> {
     node.name.clone().or_else(|| keys.iter().find_map(noted).map(Arc::from))
 }
 
-/// Returns what a summary lists and what listed summaries list, as far as it stands above it.
-fn listed_above(session: &Session, summary: &NodeId) -> Vec<NodeId> {
-    let mut seen = std::collections::BTreeSet::from([summary.clone()]);
-    let mut open = vec![summary.clone()];
-    let mut listed = Vec::new();
-    let above: std::collections::HashSet<&NodeId> = session.ancestors(summary).map(|(id, _)| id).collect();
-    while let Some(id) = open.pop() {
-        let ids = session.node(&id).map(Node::summarized_ids).unwrap_or_default();
-        for id in ids.iter().filter(|id| above.contains(*id)) {
-            if seen.insert(id.clone()) {
-                listed.push(id.clone());
-                open.push(id.clone());
-            }
-        }
-    }
-    listed
-}
-
-/// Returns whether a node has reasoning that its provider wants back.
+/// Returns whether a node has reasoning that its provider expects back.
 fn has_replayed_reasoning(node: &Node) -> bool {
     let artifacts = node.metadata.iter().flat_map(|metadata| &metadata.reasoning_artifacts);
     let policy =
@@ -301,7 +269,6 @@ fn has_replayed_reasoning(node: &Node) -> bool {
     artifacts.into_iter().any(|artifact| !policy(artifact))
 }
 
-/// Returns where a node stands on the active path.
 pub(super) fn is_on_active_path(session: &Session, id: &NodeId) -> bool {
     on_path(session, session.active_leaf_id(), id).is_some()
 }

@@ -1,4 +1,4 @@
-//! Plans as data for programs, and the names of what can go wrong.
+//! Plans and failures as JSON.
 
 use ctx_types::ports::PortErrorKind;
 use ctx_types::session::NodeId;
@@ -11,7 +11,7 @@ use crate::mask::plan::{MaskPlan, MaskTarget, SummaryTask};
 use crate::mask::range::NoRange;
 
 impl MaskPlan {
-    /// Writes the plan as JSON, without the texts that it is about.
+    /// Returns the plan as JSON, without texts.
     ///
     /// ```
     /// use ctx_compress::mask::{MaskConfig, MaskPlan, MaskSelection};
@@ -61,7 +61,7 @@ impl SummaryTask {
 }
 
 impl SummaryFailure {
-    /// Returns the name used in JSON: what kind of error a port reports, what is wrong with an answer, or its own.
+    /// Returns the name used in JSON.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Port { kind, .. } => port(*kind),
@@ -71,7 +71,6 @@ impl SummaryFailure {
             Self::Unusable(fault) | Self::NoExtract(fault) => fault.as_str(),
             Self::WindowTooSmall { .. } => "windowTooSmall",
             Self::TooManyParts { .. } => "tooManyParts",
-            Self::NoProgress => "noProgress",
             Self::NoSummarizer => "noSummarizer",
         }
     }
@@ -87,7 +86,6 @@ const fn port(kind: PortErrorKind) -> &'static str {
         PortErrorKind::Unavailable => "unavailable",
         PortErrorKind::TimedOut => "timedOut",
         PortErrorKind::Cancelled => "cancelled",
-        // Kinds that are still to come.
         _ => "failed",
     }
 }
@@ -109,9 +107,9 @@ impl StaleMask {
     /// Returns the name used in JSON.
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Self::Gone { .. } => "gone",
-            Self::OffPath { .. } => "offPath",
-            Self::Hidden { .. } => "hidden",
+            Self::Gone(_) => "gone",
+            Self::OffPath(_) => "offPath",
+            Self::Hidden(_) => "hidden",
             Self::Changed => "changed",
         }
     }
@@ -123,17 +121,17 @@ impl NoRange {
         match self {
             Self::Protected { .. } => "protected",
             Self::NoneWanted => "noneWanted",
-            Self::UnknownNode { .. } => "unknownNode",
-            Self::OffPath { .. } => "offPath",
+            Self::UnknownNode(_) => "unknownNode",
+            Self::OffPath(_) => "offPath",
             Self::Reversed { .. } => "reversed",
             Self::NothingBetween => "nothingBetween",
             Self::NoSummaries => "noSummaries",
-            Self::NoSummary { .. } => "noSummary",
-            Self::NothingListed { .. } => "nothingListed",
+            Self::NoSummary(_) => "noSummary",
+            Self::NothingListed(_) => "nothingListed",
         }
     }
 
-    /// Returns whether what was asked for makes no sense, rather than that there is nothing to do.
+    /// Returns whether the selection is invalid; otherwise there is nothing to do.
     pub const fn is_misuse(&self) -> bool {
         !matches!(self, Self::Protected { .. } | Self::NoneWanted | Self::NothingBetween | Self::NoSummaries)
     }

@@ -1,7 +1,4 @@
-//! What a summarizer is asked: the built-in prompts and those of a host, and how they are filled.
-
-mod chinese;
-mod english;
+//! Prompts for a summarizer: the built-in prompt and custom prompts.
 
 use ctx_types::{Diagnostic, Text, phrase};
 
@@ -11,114 +8,104 @@ use crate::mask::kind::ConversationKind;
 use crate::mask::language::Language;
 use crate::mask::plan::SummaryTask;
 
-/// Where the messages go; the second spelling is that of the design of masks.
+/// Placeholders of the messages; AIO Hub uses the second one.
 const CONTEXT: [&str; 2] = ["{context}", "{被压缩的消息内容}"];
 
-/// Where earlier summaries go.
+/// Placeholder of the earlier summaries.
 const PREVIOUS: &str = "{previous_summary}";
 
-/// Where the number of words or characters goes that a summary may have; in built-in prompts.
-const LIMIT: &str = "{limit}";
-
-/// Where goes what the kind of conversation makes worth keeping; in built-in prompts.
-const FOCUS: &str = "{focus}";
-
-/// What a prompt is filled with.
+/// Values of the placeholders.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Filling<'a> {
+pub(super) struct PromptValues<'a> {
     /// The messages, or the summaries of parts.
     pub(super) context: &'a str,
     /// The earlier summaries.
     pub(super) previous: &'a str,
-    /// How many words, or Chinese characters, the summary may have.
+    /// Limit of the summary in words or Chinese characters.
     pub(super) limit: u64,
 }
 
-/// Which prompt is meant.
+/// Selects a prompt.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice<'a> {
+pub(super) struct PromptChoice<'a> {
     pub(super) config: &'a MaskConfig,
     pub(super) task: SummaryTask,
     pub(super) kind: ConversationKind,
     pub(super) language: Language,
 }
 
-/// Writes a prompt. O(template + what is filled in).
+/// Writes a prompt. O(template + values).
 ///
-/// What is filled in is never looked at again, so that a message that speaks of placeholders stays as it is.
-/// A host's prompt without a place for the messages gets them at its end.
-pub(super) fn write(choice: &Choice<'_>, filling: &Filling<'_>) -> Text {
-    let template = template(choice);
-    let focus = match choice.language {
-        Language::English => english::focus(choice.kind),
-        Language::Chinese => chinese::focus(choice.kind),
+/// Placeholders in values are not replaced. A custom prompt without `{context}` gets the messages at its end.
+pub(super) fn write(choice: &PromptChoice<'_>, values: &PromptValues<'_>) -> Text {
+    let texts = choice.language.texts();
+    let limit = values.limit.to_string();
+    let earlier = match values.previous {
+        "" => String::new(),
+        previous => fill(texts.earlier_summary_block, &[(PREVIOUS, previous)]),
     };
-    let limit = filling.limit.to_string();
-    let values = [
-        (CONTEXT[0], filling.context),
-        (CONTEXT[1], filling.context),
-        (PREVIOUS, filling.previous),
-        (LIMIT, &limit),
-        (FOCUS, focus),
+    let all = [
+        (CONTEXT[0], values.context),
+        (CONTEXT[1], values.context),
+        (PREVIOUS, values.previous),
+        ("{limit}", &limit),
+        ("{focus}", texts.focus(choice.kind)),
+        ("{task}", texts.task(choice.task)),
+        ("{earlier}", &earlier),
     ];
-    let mut prompt = fill(template, &values);
-    if !CONTEXT.iter().any(|place| template.contains(place)) {
+    let Some(custom) = custom_prompt(choice) else { return fill(texts.prompt.trim_end(), &all).into() };
+    let mut prompt = fill(custom, &all[..5]);
+    if lacks_context(custom) {
         prompt.push_str("\n\n");
-        prompt.push_str(filling.context);
+        prompt.push_str(values.context);
     }
     prompt.into()
 }
 
-/// Adds to a prompt what was wrong with the last answer, so that no request is made twice.
-pub(super) fn again(prompt: &str, fault: &str, language: Language) -> Text {
-    let lead = match language {
-        Language::English => english::AGAIN,
-        Language::Chinese => chinese::AGAIN,
-    };
-    format!("{prompt}\n\n{}", lead.replace("{fault}", fault)).into()
+/// Adds the fault of the last answer to a prompt.
+pub(super) fn retry(prompt: &str, fault: &str, language: Language) -> Text {
+    format!("{prompt}\n\n{}", fill(language.texts().retry, &[("{fault}", fault)])).into()
 }
 
-/// Reports prompts of a host that have no place for the messages.
+/// Reports custom prompts without `{context}`.
 pub(super) fn check(config: &MaskConfig) -> Vec<Diagnostic> {
     let prompts = [
         ("summaryPrompt", &config.summary_prompt),
         ("continueSummaryPrompt", &config.continue_summary_prompt),
     ];
-    let lacks = |prompt: &Text| !is_blank(prompt) && !CONTEXT.iter().any(|place| prompt.contains(place));
-    let found = prompts.into_iter().filter(|(_, prompt)| lacks(prompt)).map(|(key, _)| {
+    let incomplete = prompts.into_iter().filter(|(_, prompt)| !is_blank(prompt) && lacks_context(prompt));
+    let found = incomplete.map(|(key, _)| {
         let message = phrase!("`{key}` has no `{{context}}`; the messages are appended", key);
         Diagnostic::warning(codes::PROMPT_WITHOUT_CONTEXT, message)
     });
     found.collect()
 }
 
-fn template<'a>(choice: &Choice<'a>) -> &'a str {
-    let (task, config) = (choice.task, choice.config);
-    let own: Option<&'a Text> = match task {
-        SummaryTask::First => Some(&config.summary_prompt),
-        SummaryTask::Append | SummaryTask::Merge => Some(&config.continue_summary_prompt),
-        SummaryTask::Parts => None,
+fn custom_prompt<'a>(choice: &PromptChoice<'a>) -> Option<&'a Text> {
+    let prompt = match choice.task {
+        SummaryTask::First => &choice.config.summary_prompt,
+        SummaryTask::Append | SummaryTask::Merge => &choice.config.continue_summary_prompt,
+        SummaryTask::Parts => return None,
     };
-    match (own.filter(|prompt| !is_blank(prompt)), choice.language) {
-        (Some(own), _) => own,
-        (None, Language::English) => english::template(task),
-        (None, Language::Chinese) => chinese::template(task),
-    }
+    Some(prompt).filter(|prompt| !is_blank(prompt))
 }
 
 fn is_blank(prompt: &str) -> bool {
     prompt.trim().is_empty()
 }
 
-/// Replaces names by values in one pass, the text of a value never being searched.
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let mut filled =
-        String::with_capacity(template.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>());
+fn lacks_context(prompt: &str) -> bool {
+    !CONTEXT.iter().any(|placeholder| prompt.contains(placeholder))
+}
+
+/// Replaces placeholders in one pass, without those in values.
+pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, from)) = rest.find('{').and_then(|at| rest.split_at_checked(at)) {
         filled.push_str(before);
         let found = values.iter().find_map(|(name, value)| Some((value, from.strip_prefix(name)?)));
-        let (value, after) = found.unwrap_or((&"{", from.strip_prefix('{').unwrap_or_default()));
+        let (value, after) = found.unwrap_or((&"{", &from[1..]));
         filled.push_str(value);
         rest = after;
     }
@@ -131,51 +118,57 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_prompt(own: &str, task: SummaryTask, expected: &str) {
+    fn check_prompt(custom: &str, task: SummaryTask, expected: &str) {
         let config = MaskConfig {
-            summary_prompt: own.into(),
-            continue_summary_prompt: own.into(),
+            summary_prompt: custom.into(),
+            continue_summary_prompt: custom.into(),
             ..MaskConfig::default()
         };
         let choice =
-            Choice { config: &config, task, kind: ConversationKind::Chat, language: Language::English };
-        let filling = Filling { context: "C {previous_summary} $1", previous: "P", limit: 9 };
-        assert_eq!(write(&choice, &filling).as_str(), expected);
+            PromptChoice { config: &config, task, kind: ConversationKind::Chat, language: Language::English };
+        let values = PromptValues { context: "C {previous_summary} $1", previous: "P", limit: 9 };
+        assert_eq!(write(&choice, &values).as_str(), expected);
     }
 
     #[test]
-    fn messages_are_inserted_as_they_are() {
+    fn inserts_messages_unchanged() {
         check_prompt(
             "<{context}|{context}>",
             SummaryTask::First,
             "<C {previous_summary} $1|C {previous_summary} $1>",
         );
-        check_prompt("a {被压缩的消息内容}{", SummaryTask::First, "a C {previous_summary} $1{");
+        check_prompt("a {被压缩的消息内容}{task}{", SummaryTask::First, "a C {previous_summary} $1{task}{");
     }
 
     #[test]
-    fn a_prompt_without_a_place_gets_the_messages_at_its_end() {
+    fn appends_messages_to_prompt_without_placeholder() {
         check_prompt("Short!", SummaryTask::First, "Short!\n\nC {previous_summary} $1");
     }
 
     #[test]
-    fn a_continued_prompt_gets_the_earlier_summaries() {
+    fn inserts_earlier_summaries() {
         check_prompt("{previous_summary}+{context}", SummaryTask::Merge, "P+C {previous_summary} $1");
     }
 
     #[test]
-    fn built_in_prompts_have_all_six_sections_and_no_open_place() {
+    fn fills_built_in_prompts() {
         let config = MaskConfig::default();
         for task in [SummaryTask::First, SummaryTask::Append, SummaryTask::Merge, SummaryTask::Parts] {
             for language in [Language::English, Language::Chinese] {
-                let choice = Choice { config: &config, task, kind: ConversationKind::Tools, language };
-                let filling = Filling { context: "CONTEXT", previous: "BEFORE", limit: 123 };
-                let prompt = write(&choice, &filling);
+                let choice = PromptChoice { config: &config, task, kind: ConversationKind::Tools, language };
+                let previous = match task {
+                    SummaryTask::Append | SummaryTask::Merge => "BEFORE",
+                    SummaryTask::First | SummaryTask::Parts => "",
+                };
+                let prompt = write(&choice, &PromptValues { context: "CONTEXT", previous, limit: 123 });
                 assert!(prompt.contains("CONTEXT") && prompt.contains("123"), "{prompt}");
                 assert!(!prompt.contains('{'), "{prompt}");
-                assert_eq!(prompt.matches("## ").count(), 6, "{prompt}");
-                let continues = matches!(task, SummaryTask::Append | SummaryTask::Merge);
-                assert_eq!(prompt.contains("BEFORE"), continues);
+                assert_eq!(prompt.matches("=== ").count(), 2 + usize::from(!previous.is_empty()), "{prompt}");
+                assert!(
+                    language.texts().headings.iter().all(|heading| prompt.contains(*heading)),
+                    "{prompt}"
+                );
+                assert!(prompt.contains(previous));
             }
         }
     }

@@ -1,6 +1,7 @@
-//! Which messages a summary stands for.
+//! Selects the messages that a summary replaces.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use ctx_types::ports::TokenCounter;
 use ctx_types::session::{Node, NodeId, Session};
@@ -10,89 +11,76 @@ use crate::mask::config::{MaskConfig, TriggerMode};
 use crate::mask::items::{Item, Part, blocks, visible_items};
 use crate::mask::trigger::tokens_of;
 
-/// What is to be compressed.
+/// A selection of messages to compress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MaskSelection {
-    /// The oldest messages, as many as one summary stands for; what the trigger asks for.
+    /// The oldest messages, at most [`MaskConfig::compress_count`].
     Oldest,
-    /// All messages but the newest that stay.
+    /// All messages except the newest, which stay.
     All,
-    /// The messages from one to another, both included, though they be among the newest.
+    /// The messages from one to another, also if they are among the newest.
     Between {
-        /// The oldest of them.
+        /// The first message.
         from: NodeId,
-        /// The newest of them.
+        /// The last message.
         to: NodeId,
     },
-    /// The summaries: they become one.
+    /// The summaries, which are merged.
     Summaries,
 }
 
-/// The messages that a new summary stands for.
+/// The messages that a summary replaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MaskRange {
-    /// The messages that are hidden anew, oldest first.
+    /// The newly hidden messages, oldest first.
     pub messages: Vec<NodeId>,
-    /// The summaries that it takes in, oldest first.
+    /// The merged summaries, oldest first.
     pub covered: Vec<NodeId>,
     /// The summaries before it that stay.
     pub previous: Vec<NodeId>,
-    /// Everything that the new summary lists: the summaries that it takes in, what these stand for, the
-    /// messages.
+    /// All nodes that the new summary lists: merged summaries, their messages, and `messages`.
     pub listed: Vec<NodeId>,
-    /// The node behind which the summary goes: the last of all that it stands for.
+    /// The last replaced node; the summary follows it.
     pub after: NodeId,
 }
 
-/// Why nothing can be compressed; no fault of anything.
+/// A reason for not compressing anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum NoRange {
-    /// All messages are among those that stay.
+    /// All messages stay.
     Protected {
-        /// How many messages could be hidden otherwise.
+        /// Number of messages that could be hidden otherwise.
         candidates: usize,
-        /// How many stay.
+        /// Number of the newest messages, which stay.
         protected: usize,
     },
-    /// A summary may stand for 0 messages.
+    /// The limit of messages is 0.
     NoneWanted,
     /// A named node does not exist.
-    UnknownNode {
-        /// The id.
-        id: NodeId,
-    },
+    UnknownNode(NodeId),
     /// A named node is not on the active path.
-    OffPath {
-        /// The id.
-        id: NodeId,
-    },
-    /// The first named node stands after the last.
+    OffPath(NodeId),
+    /// The first named node comes after the last.
     Reversed {
-        /// The first one.
+        /// The first node.
         from: NodeId,
-        /// The last one.
+        /// The last node.
         to: NodeId,
     },
-    /// The named range has nothing that could be hidden.
+    /// Nothing in the named range can be hidden.
     NothingBetween,
-    /// There are not two summaries that could become one.
+    /// There are fewer than two summaries to merge.
     NoSummaries,
-    /// The node is no summary.
-    NoSummary {
-        /// The id.
-        id: NodeId,
-    },
-    /// The summary lists no message that still stands above it.
-    NothingListed {
-        /// The id.
-        id: NodeId,
-    },
+    /// The node is not a summary.
+    NoSummary(NodeId),
+    /// The summary lists no message above it.
+    NothingListed(NodeId),
 }
 
 impl NoRange {
-    /// Writes it in one phrase.
+    /// Returns the reason as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Protected { candidates, protected } => phrase!(
@@ -101,8 +89,8 @@ impl NoRange {
                 protected
             ),
             Self::NoneWanted => phrase!("`compressCount` is 0"),
-            Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
-            Self::OffPath { id } => {
+            Self::UnknownNode(id) => phrase!("no node `{id}`", id = id.to_string()),
+            Self::OffPath(id) => {
                 phrase!("`{id}` is not on the active branch", id = id.to_string())
             }
             Self::Reversed { from, to } => {
@@ -112,8 +100,8 @@ impl NoRange {
                 "nothing to hide here: instructions, live greetings, pinned messages, and the current turn stay"
             ),
             Self::NoSummaries => phrase!("merging needs two summaries"),
-            Self::NoSummary { id } => phrase!("`{id}` is not a summary", id = id.to_string()),
-            Self::NothingListed { id } => {
+            Self::NoSummary(id) => phrase!("`{id}` is not a summary", id = id.to_string()),
+            Self::NothingListed(id) => {
                 phrase!("no message that `{id}` lists is above it", id = id.to_string())
             }
         }
@@ -121,14 +109,14 @@ impl NoRange {
 }
 
 impl MaskRange {
-    /// Finds what to compress on the active path. O(active path).
+    /// Finds the messages to compress on the active path. O(active path).
     ///
-    /// Groups of calls and results are taken whole. Never taken are the turn that is being answered, live
-    /// greetings, instructions, groups with a message marked `"pinned": true`, and, unless the range is named, the newest messages that stay. A range that
-    /// cuts a group shrinks to its border; if nothing is left then, it grows.
+    /// Groups of calls and results stay together. Never included are the turn that is being answered, live greetings,
+    /// instructions, groups with a message marked `"pinned": true`, and, without a named range, the newest messages. A
+    /// named range that cuts a group shrinks to its border; if nothing is left, it grows.
     ///
-    /// A summary within the range is taken in. Summaries before it stay, unless together they pass
-    /// [`MaskConfig::roll_up_percent`] of the threshold: then they are taken in too.
+    /// Summaries within the range are merged. Summaries before it stay, unless they exceed
+    /// [`MaskConfig::roll_up_percent`] of the threshold.
     pub fn find(
         session: &Session,
         config: &MaskConfig,
@@ -136,22 +124,23 @@ impl MaskRange {
         counter: &dyn TokenCounter,
     ) -> Result<Self, NoRange> {
         let finder = Finder::new(session, config);
-        let taken = match selection {
+        let indexes = match selection {
             MaskSelection::Oldest if config.compress_count == 0 => return Err(NoRange::NoneWanted),
             MaskSelection::Oldest => finder.oldest(config.compress_count),
             MaskSelection::All => finder.oldest(usize::MAX),
             MaskSelection::Between { from, to } => finder.between(from, to)?,
             MaskSelection::Summaries => finder.summaries(),
         };
-        let is_named = !matches!(selection, MaskSelection::Oldest | MaskSelection::All);
-        let joins = !is_named && finder.is_roll_up_due(config, counter);
-        let range = finder.range(&taken, joins);
+        let is_automatic = matches!(selection, MaskSelection::Oldest | MaskSelection::All);
+        let range = finder.range(&indexes, is_automatic && finder.is_roll_up_due(config, counter));
         match selection {
-            _ if range.messages.len() + range.covered.len() >= 2 => Ok(range),
-            _ if !range.messages.is_empty() => Ok(range),
+            _ if !range.messages.is_empty() || range.covered.len() >= 2 => Ok(range),
             MaskSelection::Between { .. } => Err(NoRange::NothingBetween),
             MaskSelection::Summaries => Err(NoRange::NoSummaries),
-            MaskSelection::Oldest | MaskSelection::All => Err(finder.protected(config)),
+            MaskSelection::Oldest | MaskSelection::All => {
+                let candidates = finder.items.iter().filter(|item| item.part.is_said()).count();
+                Err(NoRange::Protected { candidates, protected: config.protect_recent_count })
+            }
         }
     }
 }
@@ -159,31 +148,24 @@ impl MaskRange {
 struct Finder<'a> {
     session: &'a Session,
     items: Vec<Item<'a>>,
-    blocks: Vec<std::ops::Range<usize>>,
-    /// From which item on nothing is taken unless it is named.
+    blocks: Vec<Range<usize>>,
+    /// The first of the newest items, which stay unless they are named.
     tail: usize,
 }
 
 impl<'a> Finder<'a> {
     fn new(session: &'a Session, config: &MaskConfig) -> Self {
         let items = visible_items(session);
-        let blocks = blocks(&items);
-        let is_said = |item: &Item<'_>| matches!(item.part, Part::Candidate | Part::Pending | Part::Pinned);
-        let said = items.iter().enumerate().rev().filter(|(_, item)| is_said(item));
-        let tail = match config.protect_recent_count.checked_sub(1) {
-            None => items.len(),
-            Some(last) => {
-                said.map(|(index, _)| index).take(last.saturating_add(1)).last().unwrap_or(items.len())
-            }
-        };
-        Self { session, items, blocks, tail }
+        let said = items.iter().enumerate().rev().filter(|(_, item)| item.part.is_said());
+        let tail = said.take(config.protect_recent_count).last().map_or(items.len(), |(index, _)| index);
+        Self { session, blocks: blocks(&items), items, tail }
     }
 
-    /// Takes whole blocks, the oldest first, up to a number of messages; one that alone is larger too.
+    /// Takes the oldest whole blocks with at most `most` messages, or one larger block.
     fn oldest(&self, most: usize) -> Vec<usize> {
         let mut taken = Vec::new();
         for block in self.blocks.iter().take_while(|block| block.start < self.tail) {
-            let candidates = self.candidates(block);
+            let candidates = self.members(block, |part| part == Part::Candidate);
             if candidates.is_empty() {
                 continue;
             }
@@ -196,54 +178,55 @@ impl<'a> Finder<'a> {
         taken
     }
 
-    /// Takes the whole blocks between two nodes, else those that they cut.
+    /// Takes the whole blocks between two nodes, otherwise the blocks that the range cuts.
     fn between(&self, from: &NodeId, to: &NodeId) -> Result<Vec<usize>, NoRange> {
         let (first, last) = (self.place(from)?, self.place(to)?);
         if first > last {
             return Err(NoRange::Reversed { from: from.clone(), to: to.clone() });
         }
-        let is_within =
-            |index: usize| self.items.get(index).is_some_and(|item| (first..=last).contains(&item.place));
-        let take = |fits: &dyn Fn(&std::ops::Range<usize>) -> bool| -> Vec<usize> {
-            self.blocks.iter().filter(|block| fits(block)).flat_map(|block| self.takeable(block)).collect()
+        let is_within = |index: usize| (first..=last).contains(&self.items[index].place);
+        let take = |fits: &dyn Fn(&Range<usize>) -> bool| -> Vec<usize> {
+            let blocks = self.blocks.iter().filter(|block| fits(block));
+            blocks.flat_map(|block| self.members(block, Part::may_be_covered)).collect()
         };
         let whole = take(&|block| block.clone().all(is_within));
-        let is_cut = |block: &std::ops::Range<usize>| block.clone().any(is_within) && block.len() > 1;
-        let has_candidate =
-            |taken: &[usize]| taken.iter().any(|index| self.part(*index) == Some(Part::Candidate));
-        if has_candidate(&whole) || whole.len() > 1 { Ok(whole) } else { Ok(take(&|block| is_cut(block))) }
+        let has_candidate = whole.iter().any(|index| self.items[*index].part == Part::Candidate);
+        if has_candidate || whole.len() > 1 {
+            return Ok(whole);
+        }
+        Ok(take(&|block| block.clone().any(is_within) && block.len() > 1))
     }
 
     /// Takes everything from the first summary to the last.
     fn summaries(&self) -> Vec<usize> {
-        let is_summary = |index: &usize| self.part(*index) == Some(Part::Summary);
+        let is_summary = |index: &usize| self.items[*index].part == Part::Summary;
         let summaries: Vec<usize> = (0..self.tail).filter(is_summary).collect();
-        match summaries.as_slice() {
-            [first, .., last] => (*first..=*last)
-                .filter(|index| self.may_take(*index) && !self.is_beside_pin(*index))
-                .collect(),
-            _ => Vec::new(),
-        }
+        let [first, .., last] = summaries[..] else { return Vec::new() };
+        let has_pin = |block: &Range<usize>| block.clone().any(|at| self.items[at].part == Part::Pinned);
+        let blocks = self.blocks.iter().filter(|block| !has_pin(block)).cloned();
+        let within = blocks.flatten().filter(|index| (first..=last).contains(index));
+        within.filter(|index| self.items[*index].part.may_be_covered()).collect()
     }
 
-    /// Makes the range of the items that were taken, with the summaries among them and before them.
-    fn range(&self, taken: &[usize], joins: bool) -> MaskRange {
-        let Some((first, last)) = taken.first().zip(taken.last()) else { return MaskRange::default() };
+    /// Makes the range of some items; `merges` includes the summaries before them.
+    fn range(&self, indexes: &[usize], merges: bool) -> MaskRange {
+        let (Some(first), Some(last)) = (indexes.first(), indexes.last()) else {
+            return MaskRange::default();
+        };
         let ids = |indexes: &mut dyn Iterator<Item = usize>, part: Part| -> Vec<NodeId> {
-            let items = indexes.filter_map(|index| self.items.get(index));
+            let items = indexes.map(|index| &self.items[index]);
             items.filter(|item| item.part == part).map(|item| item.id.clone()).collect()
         };
         let before = ids(&mut (0..*first), Part::Summary);
         let within = ids(&mut (*first..=*last), Part::Summary);
-        let messages = ids(&mut taken.iter().copied(), Part::Candidate);
+        let messages = ids(&mut indexes.iter().copied(), Part::Candidate);
         let (previous, covered) =
-            if joins { (Vec::new(), [before, within].concat()) } else { (before, within) };
-        let after = self.items.get(*last).map(|item| item.id.clone()).unwrap_or_default();
+            if merges { (Vec::new(), [before, within].concat()) } else { (before, within) };
         let listed = listed(self.session, &covered, &messages);
-        MaskRange { messages, covered, previous, listed, after }
+        MaskRange { messages, covered, previous, listed, after: self.items[*last].id.clone() }
     }
 
-    /// Returns whether the visible summaries pass their share of what fires the trigger.
+    /// Returns whether the visible summaries exceed their share of the threshold.
     fn is_roll_up_due(&self, config: &MaskConfig, counter: &dyn TokenCounter) -> bool {
         let summaries = || self.items.iter().filter(|item| item.part == Part::Summary);
         let share = |threshold: u64| threshold.saturating_mul(u64::from(config.roll_up_percent)) / 100;
@@ -257,59 +240,25 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn protected(&self, config: &MaskConfig) -> NoRange {
-        let is_said = |item: &&Item<'_>| matches!(item.part, Part::Candidate | Part::Pending | Part::Pinned);
-        let candidates = self.items.iter().filter(is_said).count();
-        NoRange::Protected { candidates, protected: config.protect_recent_count }
-    }
-
-    fn is_beside_pin(&self, index: usize) -> bool {
-        let block = self.blocks.get(self.blocks.partition_point(|block| block.end <= index));
-        block.is_some_and(|block| block.clone().any(|index| self.part(index) == Some(Part::Pinned)))
-    }
-
-    /// Returns whether a member of a block is being answered or pinned, so that all of it stays.
-    fn is_held(&self, block: &std::ops::Range<usize>) -> bool {
-        block.clone().any(|index| matches!(self.part(index), Some(Part::Pending | Part::Pinned)))
-    }
-
-    /// Returns the members of a block that may be hidden; none if one of them is being answered or pinned.
-    fn candidates(&self, block: &std::ops::Range<usize>) -> Vec<usize> {
-        if self.is_held(block) {
-            Vec::new()
-        } else {
-            block.clone().filter(|index| self.part(*index) == Some(Part::Candidate)).collect()
+    /// Returns members of a block; none if one of them is being answered or pinned.
+    fn members(&self, block: &Range<usize>, is_wanted: impl Fn(Part) -> bool) -> Vec<usize> {
+        let part = |index: &usize| self.items[*index].part;
+        if block.clone().any(|index| matches!(part(&index), Part::Pending | Part::Pinned)) {
+            return Vec::new();
         }
-    }
-
-    /// The same with summaries.
-    fn takeable(&self, block: &std::ops::Range<usize>) -> Vec<usize> {
-        if self.is_held(block) {
-            Vec::new()
-        } else {
-            block.clone().filter(|index| self.may_take(*index)).collect()
-        }
-    }
-
-    fn may_take(&self, index: usize) -> bool {
-        matches!(self.part(index), Some(Part::Candidate | Part::Summary))
-    }
-
-    fn part(&self, index: usize) -> Option<Part> {
-        self.items.get(index).map(|item| item.part)
+        block.clone().filter(|index| is_wanted(part(index))).collect()
     }
 
     /// Returns the place of a node on the active path, hidden or not.
     fn place(&self, id: &NodeId) -> Result<usize, NoRange> {
         if self.session.node(id).is_none() {
-            return Err(NoRange::UnknownNode { id: id.clone() });
+            return Err(NoRange::UnknownNode(id.clone()));
         }
-        on_path(self.session, self.session.active_leaf_id(), id)
-            .ok_or_else(|| NoRange::OffPath { id: id.clone() })
+        on_path(self.session, self.session.active_leaf_id(), id).ok_or_else(|| NoRange::OffPath(id.clone()))
     }
 }
 
-/// Returns the place of a node among those from the root, which is left out, to a leaf. O(distance).
+/// Returns the place of a node between the root, which is not counted, and a leaf. O(distance).
 pub(super) fn on_path(session: &Session, leaf: &NodeId, id: &NodeId) -> Option<usize> {
     let depth = session.depth(id)?;
     let is_deeper = |above: &&NodeId| session.depth(above).is_some_and(|found| found > depth);
@@ -317,7 +266,7 @@ pub(super) fn on_path(session: &Session, leaf: &NodeId, id: &NodeId) -> Option<u
     (at_depth == id).then(|| depth.checked_sub(1)).flatten()
 }
 
-/// Lists summaries, what these stand for on the active path, and messages; each node once.
+/// Lists summaries, their nodes on the active path, and messages; each node once.
 pub(super) fn listed(session: &Session, covered: &[NodeId], messages: &[NodeId]) -> Vec<NodeId> {
     let path: HashSet<&NodeId> = match covered {
         [] => HashSet::new(),

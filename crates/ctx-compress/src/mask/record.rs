@@ -1,16 +1,14 @@
-//! What is noted beside a summary.
+//! Metadata of a summary.
 
-use ctx_types::Role;
 use ctx_types::session::NodeMetadata;
 use serde_json::{Map, Value, json};
 
 use crate::mask::appendix;
-use crate::mask::config::{MaskConfig, TriggerMode};
+use crate::mask::config::MaskConfig;
 use crate::mask::draft::MaskDraft;
-use crate::mask::language::Language;
 use crate::mask::plan::MaskTarget;
 
-/// Writes the metadata of a summary, over those that it has.
+/// Adds the metadata of a draft to the earlier metadata of its node.
 pub(super) fn write(draft: &MaskDraft, at_millis: i64, before: Option<&NodeMetadata>) -> NodeMetadata {
     let plan = &draft.plan;
     let mut metadata = before.cloned().unwrap_or_default();
@@ -22,32 +20,22 @@ pub(super) fn write(draft: &MaskDraft, at_millis: i64, before: Option<&NodeMetad
     set("compressionTimestamp", json!(at_millis));
     set("originalTokenCount", json!(plan.original_tokens));
     set("originalMessageCount", json!(plan.original_messages));
-    set("compressionConfig", snapshot(&plan.config));
+    set("compressionConfig", settings(&plan.config));
     set("tokenCount", json!(draft.summary_tokens));
     set("compressionDetails", details(draft));
     if plan.hides_reasoning {
         set("reasoningStateStatus", json!("broken"));
-        let warning = match plan.language {
-            Language::English => "hidden messages contain a provider's reasoning, which cannot be sent back",
-            Language::Chinese => "被隐藏的消息带有推理状态，之后无法再原样回传",
-        };
-        set("reasoningStateWarning", json!(warning));
+        set("reasoningStateWarning", json!(plan.language.texts().reasoning_warning));
     }
     let none = || appendix::appendix(Vec::new(), plan.language);
     draft.appendix.clone().unwrap_or_else(none).write(&mut metadata);
     metadata
 }
 
-/// Writes the settings that a summary was made by, so that later ones do not change what is told of it.
-fn snapshot(config: &MaskConfig) -> Value {
-    let mode = match config.trigger_mode {
-        TriggerMode::Token => "token",
-        TriggerMode::Count => "count",
-        TriggerMode::Both => "both",
-    };
-    let role: Role = config.summary_role;
+/// Copies the settings. Later changes do not affect the details of the summary.
+fn settings(config: &MaskConfig) -> Value {
     json!({
-        "triggerMode": mode,
+        "triggerMode": config.trigger_mode,
         "thresholds": {
             "tokenThreshold": config.token_threshold,
             "countThreshold": config.count_threshold,
@@ -55,11 +43,10 @@ fn snapshot(config: &MaskConfig) -> Value {
             "compressCount": config.compress_count,
             "minHistoryCount": config.min_history_count,
         },
-        "summaryRole": role.as_str(),
+        "summaryRole": config.summary_role.as_str(),
     })
 }
 
-/// Writes how a summary was made.
 fn details(draft: &MaskDraft) -> Value {
     let plan = &draft.plan;
     let mut details = Map::new();

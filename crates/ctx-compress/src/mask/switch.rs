@@ -1,4 +1,4 @@
-//! Operations on summaries that are there: each is one step, with an exact inverse.
+//! Operations on existing summaries, each with an exact inverse.
 
 use ctx_types::internal::SummaryAppendix;
 use ctx_types::ports::TokenCounter;
@@ -8,37 +8,28 @@ use serde_json::{Value, json};
 
 use crate::mask::appendix::{body_of, tokens_with};
 
-/// Why an operation on a summary makes no sense.
+/// Why an operation on a summary is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum SummaryError {
     /// There is no such node.
-    UnknownNode {
-        /// The id.
-        id: NodeId,
-    },
-    /// The node is no summary.
-    NoSummary {
-        /// The id.
-        id: NodeId,
-    },
-    /// No facts are kept beside the summary.
-    NoAppendix {
-        /// The id.
-        id: NodeId,
-    },
-    /// The new text is blank: what the summary stands for would be lost.
+    UnknownNode(NodeId),
+    /// The node is not a summary.
+    NoSummary(NodeId),
+    /// The summary has no appendix.
+    NoAppendix(NodeId),
+    /// The new text is blank.
     Blank,
 }
 
 impl SummaryError {
-    /// Writes it in one phrase.
+    /// Returns the error as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
-            Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),
-            Self::NoSummary { id } => phrase!("`{id}` is not a summary", id = id.to_string()),
-            Self::NoAppendix { id } => phrase!("`{id}` has no stored facts", id = id.to_string()),
+            Self::UnknownNode(id) => phrase!("no node `{id}`", id = id.to_string()),
+            Self::NoSummary(id) => phrase!("`{id}` is not a summary", id = id.to_string()),
+            Self::NoAppendix(id) => phrase!("`{id}` has no stored facts", id = id.to_string()),
             Self::Blank => {
                 phrase!("the summary is blank; to show its messages, disable or delete it")
             }
@@ -46,7 +37,7 @@ impl SummaryError {
     }
 }
 
-/// Makes the operation that switches a summary on, so that it hides what it stands for, or off.
+/// Makes the operation that enables or disables a summary.
 ///
 /// ```
 /// use ctx_compress::mask::switch_summary;
@@ -62,13 +53,13 @@ pub fn switch_summary(session: &Session, id: &str, enabled: bool) -> Result<Sess
     Ok(SessionOp::Toggle { id, enabled })
 }
 
-/// Makes the operation that deletes a summary, so that what it stands for shows again.
+/// Makes the operation that deletes a summary; its messages are sent again.
 pub fn delete_summary(session: &Session, id: &str) -> Result<SessionOp, SummaryError> {
     let (id, _) = summary(session, id)?;
     Ok(SessionOp::Remove { id })
 }
 
-/// Makes the operation that sends the facts that are kept beside a summary with it, or does not; they stay.
+/// Makes the operation that enables or disables the appendix of a summary.
 pub fn switch_appendix(
     session: &Session,
     id: &str,
@@ -77,7 +68,7 @@ pub fn switch_appendix(
 ) -> Result<SessionOp, SummaryError> {
     let (id, node) = summary(session, id)?;
     let Some(appendix) = SummaryAppendix::from_node(node) else {
-        return Err(SummaryError::NoAppendix { id });
+        return Err(SummaryError::NoAppendix(id));
     };
     let appendix = SummaryAppendix { is_sent, ..appendix };
     let mut metadata = node.metadata.clone().unwrap_or_default();
@@ -87,7 +78,7 @@ pub fn switch_appendix(
     Ok(SessionOp::Edit { id, edit: Box::new(edit) })
 }
 
-/// Makes the operation that gives a summary other words; what it stands for stays, and so do the facts beside it.
+/// Makes the operation that changes the text of a summary; its appendix stays.
 pub fn edit_summary(
     session: &Session,
     id: &str,
@@ -115,10 +106,10 @@ pub fn edit_summary(
 }
 
 fn summary<'a>(session: &'a Session, id: &str) -> Result<(NodeId, &'a Node), SummaryError> {
-    let node = session.node(id).ok_or_else(|| SummaryError::UnknownNode { id: id.into() })?;
+    let node = session.node(id).ok_or_else(|| SummaryError::UnknownNode(id.into()))?;
     if node.is_summary() {
         Ok((node.id.clone().unwrap_or_else(|| id.into()), node))
     } else {
-        Err(SummaryError::NoSummary { id: id.into() })
+        Err(SummaryError::NoSummary(id.into()))
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a conversation is to be compressed by itself.
+//! The trigger of automatic compaction.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use ctx_types::{Message, Phrase, phrase};
 
 use crate::mask::config::{MaskConfig, TriggerMode};
 
-/// How large a conversation is: what is sent of its active path, summaries included.
+/// The size of a conversation: the sent messages of its active path, with summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaskTotals {
-    /// The tokens of all messages.
+    /// Tokens of all messages.
     pub tokens: u64,
-    /// How many messages there are.
+    /// Number of messages.
     pub messages: usize,
 }
 
@@ -36,46 +36,15 @@ pub(crate) fn tokens_of<'a>(
     messages.into_iter().map(|message| u64::from(message_cost(message, &facts, counter).total())).sum()
 }
 
-/// What the trigger says, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MaskTrigger {
-    /// There are more tokens than the threshold.
-    TooManyTokens {
-        /// How many there are.
-        tokens: u64,
-        /// The threshold.
-        threshold: u64,
-    },
-    /// There are more messages than the threshold.
-    TooManyMessages {
-        /// How many there are.
-        messages: usize,
-        /// The threshold.
-        threshold: usize,
-    },
-    /// Compression is off.
-    Off,
-    /// It is on, but only by hand.
-    ByHandOnly,
-    /// The conversation is too short, whatever its size.
-    TooShort {
-        /// How many messages there are.
-        messages: usize,
-        /// How many there have to be.
-        minimum: usize,
-    },
-    /// No threshold that counts is passed.
-    WithinThresholds,
+/// The decision of the trigger, with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaskTrigger {
+    fires: bool,
+    reason: Phrase,
 }
 
 impl MaskTrigger {
-    /// Returns whether the conversation is to be compressed.
-    pub const fn fires(self) -> bool {
-        matches!(self, Self::TooManyTokens { .. } | Self::TooManyMessages { .. })
-    }
-
-    /// Asks whether a conversation is to be compressed by itself. O(1).
+    /// Checks the size of a conversation. O(1).
     ///
     /// ```
     /// use ctx_compress::mask::{MaskConfig, MaskTotals, MaskTrigger};
@@ -86,45 +55,42 @@ impl MaskTrigger {
     /// ```
     pub fn check(config: &MaskConfig, totals: MaskTotals) -> Self {
         let MaskTotals { tokens, messages } = totals;
-        let too_many_tokens = tokens > config.token_threshold;
-        let too_many_messages = messages > config.count_threshold;
-        let of_tokens = Self::TooManyTokens { tokens, threshold: config.token_threshold };
-        let of_messages = Self::TooManyMessages { messages, threshold: config.count_threshold };
-        match config.trigger_mode {
-            _ if !config.enabled => Self::Off,
-            _ if !config.auto_trigger => Self::ByHandOnly,
-            _ if messages < config.min_history_count => {
-                Self::TooShort { messages, minimum: config.min_history_count }
-            }
-            TriggerMode::Token | TriggerMode::Both if too_many_tokens => of_tokens,
-            TriggerMode::Count | TriggerMode::Both if too_many_messages => of_messages,
-            TriggerMode::Token | TriggerMode::Count | TriggerMode::Both => Self::WithinThresholds,
-        }
+        let minimum = config.min_history_count;
+        let has_too_many_tokens =
+            tokens > config.token_threshold && config.trigger_mode != TriggerMode::Count;
+        let has_too_many_messages =
+            messages > config.count_threshold && config.trigger_mode != TriggerMode::Token;
+        let (fires, reason) = if !config.enabled {
+            (false, phrase!("compression is disabled"))
+        } else if !config.auto_trigger {
+            (false, phrase!("compression is manual"))
+        } else if messages < minimum {
+            (false, phrase!("{messages} messages; compression starts at {minimum}", messages, minimum))
+        } else if has_too_many_tokens {
+            let threshold = config.token_threshold;
+            (true, phrase!("{tokens} tokens exceed the threshold of {threshold}", tokens, threshold))
+        } else if has_too_many_messages {
+            let threshold = config.count_threshold;
+            (true, phrase!("{messages} messages exceed the threshold of {threshold}", messages, threshold))
+        } else {
+            (false, phrase!("no threshold is exceeded"))
+        };
+        Self { fires, reason }
     }
-}
 
-impl MaskTrigger {
-    /// Writes it in one phrase.
-    pub fn phrase(self) -> Phrase {
-        match self {
-            Self::TooManyTokens { tokens, threshold } => {
-                phrase!("{tokens} tokens exceed the threshold of {threshold}", tokens, threshold)
-            }
-            Self::TooManyMessages { messages, threshold } => {
-                phrase!("{messages} messages exceed the threshold of {threshold}", messages, threshold)
-            }
-            Self::Off => phrase!("compression is disabled"),
-            Self::ByHandOnly => phrase!("compression is manual"),
-            Self::TooShort { messages, minimum } => {
-                phrase!("{messages} messages; compression starts at {minimum}", messages, minimum)
-            }
-            Self::WithinThresholds => phrase!("no threshold is exceeded"),
-        }
+    /// Returns whether to compress the conversation.
+    pub const fn fires(&self) -> bool {
+        self.fires
+    }
+
+    /// Returns the reason.
+    pub fn phrase(&self) -> Phrase {
+        self.reason.clone()
     }
 }
 
 impl fmt::Display for MaskTrigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.phrase().fmt(f)
+        self.reason.fmt(f)
     }
 }

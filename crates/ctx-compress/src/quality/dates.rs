@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::calendar::{MONTHS, WEEKDAYS};
 use crate::quality::key::Key;
 use crate::quality::numbers::{ENGLISH_DIGITS, small_number};
 
@@ -33,6 +32,10 @@ pub(super) struct Clock {
     /// Whether it may mean twelve hours later.
     pub(super) is_ambiguous: bool,
 }
+
+/// The first letters of months and weekdays.
+const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec";
+const WEEKDAYS: &str = "mon tue wed thu fri sat sun";
 
 /// A word boundary between ASCII characters. Chinese characters are not letters for it.
 const B: &str = r"(?-u:\b)";
@@ -73,8 +76,7 @@ pub(super) fn days(found: &Captures<'_>) -> Option<(Day, Option<Day>)> {
     let group = |name| found.name(name).map(|group| group.as_str());
     let number = |name| group(name).map(small_number);
     let named = group("month").and_then(|name| {
-        let first = name.get(..3)?;
-        let at = MONTHS.iter().position(|month| month[..3].eq_ignore_ascii_case(first))?;
+        let at = MONTHS.split(' ').position(|month| month.eq_ignore_ascii_case(&name[..3]))?;
         u16::try_from(at + 1).ok()
     });
     let day = Day { year: number("y"), month: named.or(number("m")), day: number("d"), is_ambiguous: false };
@@ -101,10 +103,7 @@ pub(super) static WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
 
 pub(super) fn weekday(found: &Captures<'_>) -> Option<Key> {
     let at = match (found.name("name"), found.name("han")) {
-        (Some(name), _) => {
-            let first = &name.as_str()[..3];
-            WEEKDAYS.iter().position(|day| day[..3].eq_ignore_ascii_case(first))
-        }
+        (Some(name), _) => WEEKDAYS.split(' ').position(|day| day.eq_ignore_ascii_case(&name.as_str()[..3])),
         (None, han) => {
             "一二三四五六日天".chars().position(|day| han.is_some_and(|han| han.as_str().starts_with(day)))
         }

@@ -1,4 +1,4 @@
-//! The words in which lost facts stand, for those who add them again.
+//! Finds the sentences around lost facts, for callers that restore them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,23 +8,23 @@ use ctx_types::{Message, Role};
 use crate::quality::fact::{Fact, FactKind, Place};
 use crate::quality::report::QualityReport;
 
-/// Words of a message in which lost facts stand.
+/// Words of a message with lost facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostWords {
-    /// Where they stand.
+    /// The place of the words.
     pub place: Place,
-    /// They themselves, word for word, on one line.
+    /// The words, unchanged except that they are on one line.
     pub text: String,
-    /// How many lost facts stand in them.
+    /// The number of lost facts in them.
     pub facts: usize,
 }
 
-/// How long words around a fact may be, in bytes.
+/// The maximum bytes of the words around a fact.
 const LONGEST: usize = 240;
 
 impl QualityReport {
-    /// Returns the sentences, or members of JSON, in which lost facts stand: those first that say most for their
-    /// length, what people say before what tools answer. O(lost facts × their sentences).
+    /// Returns the sentences or JSON members with lost facts: those with the most important facts for their length
+    /// first, and messages of people before tool results. O(lost facts × their sentences).
     ///
     /// ```
     /// use ctx_compress::quality::QualityReport;
@@ -46,7 +46,7 @@ impl QualityReport {
             (words.facts, *sum) = (words.facts + 1, *sum + weight);
         }
         let mut sorted: Vec<(LostWords, u32)> = found.into_values().collect();
-        // A short frame counts for each, so that bare values do not win over what says something of them.
+        // A constant is added to the length, so that a bare value is not preferred to a sentence.
         let value =
             |(words, sum): &(LostWords, u32)| u64::from(*sum) * 10_000 / (words.text.len() as u64 + 40);
         sorted.sort_by_key(|words| std::cmp::Reverse(value(words)));
@@ -54,7 +54,7 @@ impl QualityReport {
     }
 }
 
-/// Message, call, and bytes: what orders words as the conversation has them.
+/// Message, call and bytes: the order of words in the conversation.
 type Spot = (usize, Option<usize>, usize, usize);
 
 fn words_around(fact: &Fact, original: &[Message]) -> Option<(Place, String)> {
@@ -71,7 +71,7 @@ fn words_around(fact: &Fact, original: &[Message]) -> Option<(Place, String)> {
     (!words.is_empty()).then(|| (place, words.join(" ")))
 }
 
-/// What a fact of a kind is worth beside others.
+/// The importance of a fact by its kind.
 const fn weight(kind: FactKind) -> u32 {
     match kind {
         FactKind::Date | FactKind::Number | FactKind::Identifier => 5,
@@ -80,7 +80,7 @@ const fn weight(kind: FactKind) -> u32 {
     }
 }
 
-/// What the user says is worth most, and tools say much that nobody needs.
+/// User messages are the most important; tool results contain much that nobody needs.
 fn speaker_weight(original: &[Message], place: &Place) -> u32 {
     match original.get(place.message).map(|message| message.role) {
         _ if place.call.is_some() => 2,
@@ -90,7 +90,7 @@ fn speaker_weight(original: &[Message], place: &Place) -> u32 {
     }
 }
 
-/// Finds the sentence or the member of JSON around some bytes.
+/// Finds the sentence or JSON member around a range of bytes.
 fn around(text: &str, bytes: Range<usize>, is_data: bool) -> Range<usize> {
     let ends = |c: char, next: Option<char>| match c {
         '\n' | '。' | '！' | '？' | '…' => true,
@@ -121,12 +121,12 @@ fn around(text: &str, bytes: Range<usize>, is_data: bool) -> Range<usize> {
     start..end
 }
 
-/// Returns the next border of characters at or before a byte.
+/// Returns the nearest character boundary at or before a byte.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Moves a beginning behind a word that it cuts.
+/// Moves a start that is inside a word to the end of that word.
 fn word_start(text: &str, first: usize, end: usize) -> usize {
     if first == 0 {
         return 0;
@@ -135,7 +135,7 @@ fn word_start(text: &str, first: usize, end: usize) -> usize {
     space.map_or(first, |space| first + space + 1)
 }
 
-/// Moves an end before a word that it cuts.
+/// Moves an end that is inside a word to the start of that word.
 fn word_end(text: &str, start: usize, last: usize) -> usize {
     if last == text.len() {
         return last;

@@ -30,12 +30,16 @@ impl QualityReport {
     pub fn of_node(session: &Session, id: &str) -> Option<Self> {
         let node = session.node(id).filter(|node| node.is_summary())?;
         let id = node.id.clone()?;
-        Some(Self::of(&originals(session, &id), &[node.to_message(&id)]))
+        let message = |id: &NodeId| session.node(id).map(|node: &Node| node.to_message(id));
+        let originals: Vec<Message> = original_ids(session, &id).into_iter().filter_map(message).collect();
+        Some(Self::of(&originals, &[node.to_message(&id)]))
     }
 }
 
-/// Returns the messages that a summary stands for, oldest first; what does not stand above it counts for nothing.
-fn originals(session: &Session, summary: &NodeId) -> Vec<Message> {
+/// Returns the ids of the messages that a summary replaces, also through other summaries, oldest first.
+///
+/// Ids that are not above the summary are ignored.
+pub(crate) fn original_ids<'a>(session: &'a Session, summary: &'a NodeId) -> Vec<&'a NodeId> {
     let above: HashSet<&NodeId> = session.ancestors(summary).map(|(id, _)| id).collect();
     let mut seen: HashSet<&NodeId> = HashSet::from([summary]);
     let mut open = vec![summary];
@@ -51,6 +55,5 @@ fn originals(session: &Session, summary: &NodeId) -> Vec<Message> {
         }
     }
     found.sort_by_key(|id| session.depth(id));
-    let message = |id: &NodeId| session.node(id).map(|node: &Node| node.to_message(id));
-    found.into_iter().filter_map(message).collect()
+    found
 }

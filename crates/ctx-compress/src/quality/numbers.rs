@@ -109,40 +109,13 @@ const POWERS: [(&str, i128); 13] = [
 ];
 
 pub(super) const ENGLISH_DIGITS: &str = "one|two|three|four|five|six|seven|eight|nine";
-const ENGLISH_NUMBERS: [&str; 28] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "seventy",
-    "eighty",
-    "ninety",
-];
+/// Numbers up to 20, then tens.
+const ENGLISH_NUMBERS: &str = "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|\
+    fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety";
 
 /// Groups: `sign` of a currency, `minus`, `digits` with `part` after the point, or `words`, or `percent` and `han`.
 pub(super) static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-    let word = format!("(?:{}|hundred|thousand|million|billion|dozen)", ENGLISH_NUMBERS.join("|"));
+    let word = format!("(?:{ENGLISH_NUMBERS}|hundred|thousand|million|billion|dozen)");
     let sign = r"(?:(?<sign>US\$|[$€£¥￥₹]|(?-u:\b)(?:USD|EUR|GBP|CNY|RMB|JPY|CHF))\s?)?";
     let digits = r"(?<minus>[-−])?(?<digits>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?<part>[0-9]+))?";
     let words = format!(r"(?-u:\b)(?<words>(?i-u:{word}(?:(?:[\s-]|\sand\s){word})*))(?-u:\b)");
@@ -222,7 +195,7 @@ fn english(words: &str) -> Option<i128> {
     let (mut total, mut section) = (0_i128, 0_i128);
     let words = words.to_ascii_lowercase();
     for word in words.split(|c: char| c == '-' || c.is_whitespace()).filter(|word| *word != "and") {
-        if let Some(at) = ENGLISH_NUMBERS.iter().position(|number| *number == word) {
+        if let Some(at) = ENGLISH_NUMBERS.split('|').position(|number| number == word) {
             let value = i128::try_from(if at <= 20 { at } else { (at - 18) * 10 }).ok()?;
             // `two three` are two numbers.
             let is_free =

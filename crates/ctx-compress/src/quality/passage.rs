@@ -9,7 +9,7 @@ use ctx_types::{Content, Message, Role};
 use crate::quality::fact::Place;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Prose,
     /// What a tool prints.
     Output,

@@ -1,8 +1,5 @@
 //! The quality report.
 
-use std::fmt::{self, Write as _};
-
-use ctx_types::internal::plural;
 use ctx_types::{Diagnostic, Message, Phrase, Role, Source, SourceKind, Text, Trust, phrase};
 use serde::Serialize;
 
@@ -79,7 +76,7 @@ impl QualityReport {
         Self::of(original, &[Message::new(Role::System, summary, source)])
     }
 
-    /// Returns the share of the original's facts that were kept, from 0 to 1; `None` if it has none.
+    /// Returns the fraction of the original's facts that were kept, or `None` for an original without facts.
     #[expect(clippy::cast_precision_loss, reason = "there are at most 100,000 facts")]
     pub fn retention(&self) -> Option<f64> {
         let all = self.kept.len() + self.lost.len();
@@ -119,67 +116,4 @@ fn counts(kept: &[Fact], lost: &[Fact], invented: &[Fact]) -> Vec<KindCounts> {
         invented: count(invented, kind),
     });
     counts.into_iter().filter(|counts| counts.kept + counts.lost + counts.invented > 0).collect()
-}
-
-/// Limit of the facts shown of a list; the rest is counted.
-const MAX_SHOWN: usize = 100;
-
-impl fmt::Display for QualityReport {
-    /// Writes the counts, then the lost and the invented facts.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.kept.len() + self.lost.len();
-        write!(f, "kept {} of {}", self.kept.len(), plural(all, "fact"))?;
-        if let Some(retention) = self.retention() {
-            write!(f, " ({:.1}%)", retention * 100.0)?;
-        }
-        writeln!(f, ", lost {}, invented {}", self.lost.len(), self.invented.len())?;
-        if !self.kinds.is_empty() {
-            writeln!(f, "  {:<10} {:>6} {:>6} {:>9}", "", "kept", "lost", "invented")?;
-        }
-        for KindCounts { kind, kept, lost, invented } in &self.kinds {
-            writeln!(f, "  {:<10} {kept:>6} {lost:>6} {invented:>9}", kind.as_str())?;
-        }
-        write_facts(f, "lost", &self.lost)?;
-        write_facts(f, "invented", &self.invented)
-    }
-}
-
-fn write_facts(f: &mut fmt::Formatter<'_>, title: &str, facts: &[Fact]) -> fmt::Result {
-    if facts.is_empty() {
-        return Ok(());
-    }
-    writeln!(f, "{title}")?;
-    let shown = facts.get(..facts.len().min(MAX_SHOWN)).unwrap_or_default();
-    let width = shown.iter().map(|fact| place(fact).chars().count()).max().unwrap_or(0);
-    for fact in shown {
-        write!(f, "  {:<10}  {:<width$}  {}", fact.kind.as_str(), place(fact), one_line(&fact.text))?;
-        if fact.count > 1 {
-            write!(f, " (and {})", plural(fact.count - 1, "more place"))?;
-        }
-        writeln!(f)?;
-    }
-    match facts.len() - shown.len() {
-        0 => Ok(()),
-        more => writeln!(f, "  and {}", plural(more, "more fact")),
-    }
-}
-
-/// Writes where a fact stands: the message and the bytes.
-fn place(fact: &Fact) -> String {
-    let mut shown = String::new();
-    if let Some(place) = fact.places.first() {
-        let message = place.id.as_deref().map_or_else(|| format!("#{}", place.message), str::to_owned);
-        let call = place.call.map_or_else(String::new, |call| format!(" call {call}"));
-        write!(shown, "{message}{call}:{}", place.start).unwrap_or_default();
-    }
-    shown
-}
-
-/// Squeezes white space, and escapes what would move the cursor.
-fn one_line(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    let shown: String = line.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
-    if shown.len() < line.len() { format!("{shown}…") } else { shown }
 }

@@ -16,12 +16,12 @@ use crate::quality::passage::Form;
 
 /// A fact and its place in a text.
 #[derive(Clone, Debug)]
-pub(super) struct FoundFact {
-    pub(super) kind: FactKind,
+pub(crate) struct FoundFact {
+    pub(crate) kind: FactKind,
     pub(super) key: Key,
-    pub(super) bytes: Range<usize>,
+    pub(crate) bytes: Range<usize>,
     /// Whether it says too little to be reported, but enough to support a fact of the other side.
-    pub(super) is_weak: bool,
+    pub(crate) is_weak: bool,
 }
 
 /// Stands in for a byte of a fact.
@@ -32,7 +32,7 @@ fn pattern(pattern: &str) -> Regex {
 }
 
 /// Finds the facts of a text, in their order. O(bytes).
-pub(super) fn scan(text: &str, form: Form) -> Vec<FoundFact> {
+pub(crate) fn scan(text: &str, form: Form) -> Vec<FoundFact> {
     let mut scanner = Scanner { text, form, rest: text.to_owned(), found: Vec::new() };
     scanner.take(&URL, |_, found| Some(literal(FactKind::Identifier, url(found))));
     scanner.take(&PATH, path);

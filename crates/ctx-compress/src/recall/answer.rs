@@ -1,4 +1,4 @@
-//! What a conversation says about something, with its places.
+//! Searches a conversation and returns the matching lines with their places.
 
 use ctx_types::session::Session;
 use ctx_types::{Diagnostic, Phrase, Role};
@@ -8,7 +8,7 @@ use crate::recall::lines::{RecallRequest, Recalled, RecalledPiece, recall};
 use crate::recall::session_index::SessionIndex;
 use crate::request::Meter;
 
-/// What is looked for in a conversation, for people and programs that ask by themselves.
+/// A search in a conversation that a person or a program asks for.
 ///
 /// ```
 /// use ctx_compress::recall::RecallQuery;
@@ -26,29 +26,29 @@ use crate::request::Meter;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RecallQuery<'a> {
-    /// The words; of a longer text the first 16 KiB.
+    /// The words to search for; only the first 16 KiB of a longer text count.
     pub text: &'a str,
-    /// How many tokens what is found may have.
+    /// The maximum number of tokens of the answer.
     pub budget: u64,
     /// Whether other branches are searched too.
     pub with_branches: bool,
 }
 
-/// What was recalled for a question.
+/// The answer to a search.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecallAnswer {
-    /// The message that a request gets.
+    /// The message for a request.
     Recalled(Recalled),
-    /// Nothing, and why.
+    /// Nothing, with the reason.
     Nothing(Phrase),
 }
 
 impl RecallQuery<'_> {
-    /// How many tokens what is found may have unless somebody says otherwise.
+    /// The default budget in tokens.
     pub const DEFAULT_BUDGET: u64 = 1_000;
 
-    /// Searches all messages of a conversation that are switched on, also those behind summaries; returns what was not
-    /// searched, too.
+    /// Searches all enabled messages of a conversation, also those that a summary replaces. Also returns findings about
+    /// messages that were not searched.
     pub fn search(&self, session: &Session, meter: &Meter<'_>) -> (RecallAnswer, Vec<Diagnostic>) {
         let nodes = SessionIndex::of(session, self.with_branches);
         let query = [(self.text, 100)];
@@ -68,15 +68,15 @@ impl RecallQuery<'_> {
 }
 
 impl RecallAnswer {
-    /// Writes the best of what was found that is not held already into the room there is.
+    /// Writes the best hits that the request does not contain into the available room.
     ///
-    /// Words of grammar are left out, so that more lines fit. Equal input gives equal bytes, and a line does not change
-    /// as the conversation goes on.
+    /// Words of grammar are left out so that more lines fit. Equal input gives equal bytes, and a line does not change
+    /// when the conversation grows.
     pub fn of(request: &RecallRequest<'_>) -> Self {
         recall(request).map_or_else(Self::Nothing, Self::Recalled)
     }
 
-    /// Returns the message; none if there is nothing.
+    /// Returns the message, or `None` if nothing was found.
     pub const fn recalled(&self) -> Option<&Recalled> {
         match self {
             Self::Recalled(recalled) => Some(recalled),
@@ -84,15 +84,15 @@ impl RecallAnswer {
         }
     }
 
-    /// Returns what was recalled, line by line in the order of the conversation, each as it is written for a model.
+    /// Returns the lines in the order of the conversation, each as it is written for a model.
     pub fn lines(&self) -> Vec<(&RecalledPiece, String)> {
         let Some(recalled) = self.recalled() else { return Vec::new() };
         let text = recalled.message.text();
         recalled.pieces.iter().zip(text.lines().skip(1).map(str::to_owned)).collect()
     }
 
-    /// Writes it as JSON: the tokens, the text that a request gets, and where each line comes from; `nothing` says why
-    /// there is no text.
+    /// Writes the answer as JSON: the tokens, the text for the request, and the origin of each line. Without a text,
+    /// `nothing` gives the reason.
     pub fn to_json(&self) -> Value {
         let line = |(piece, text): (&RecalledPiece, String)| json!({ "id": piece.source.id, "ago": piece.ago, "words": piece.words, "text": text });
         let mut json = json!({

@@ -1,4 +1,4 @@
-//! A conversation fitted into a budget for what is asked next: a note, the newest messages, and what is recalled.
+//! Fits a conversation into a budget for a question: a note, the newest messages and the recalled lines.
 
 use ctx_types::{Message, phrase};
 
@@ -10,26 +10,26 @@ use crate::request::{
     Action, Compression, CompressionPipeline, PassOutcome, Protection, RequestConfig, part_costs,
 };
 
-/// What came of fitting a conversation for a question.
+/// The result of fitting a conversation for a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedCompression {
-    /// The messages, what was recalled among them, with their report.
+    /// The messages including the recalled lines, with their report.
     pub compression: Compression,
-    /// What was recalled, which stands last, or why nothing was.
+    /// The recalled lines, which are the last message, or the reason why there are none.
     pub recalled: RecallAnswer,
 }
 
-/// The share of a budget for the note and the newest messages, in hundredths; the rest is for what is recalled.
+/// The share of a budget for the note and the newest messages, in percent. The rest is for recalled lines.
 const KEPT: u64 = 15;
 
-/// Which part of that is for the newest messages.
+/// The share of the newest messages in it.
 const TAIL: f64 = 0.6;
 
 impl CompressionPipeline<'_> {
-    /// Fits messages into the budget for a question that follows them; the question is not among them, nor counted.
+    /// Fits messages into the budget for a question that follows them. The question is neither included nor counted.
     ///
-    /// As [`compress`](Self::compress), but 85 of 100 tokens are for what the question asks about, and the note and
-    /// the newest messages have the rest, or what must stay if that is more. O(bytes).
+    /// Like [`compress`](Self::compress), but 85 of 100 tokens are for lines that match the question. The note and the
+    /// newest messages get the rest, or as much as the protected messages need. O(bytes).
     pub fn compress_for(
         &self,
         messages: &[Message],

@@ -1,12 +1,12 @@
-//! Rankings by meaning, in addition to words: vectors of an [`Embedder`](ctx_types::ports::Embedder).
+//! Rankings by meaning in addition to words, from vectors of an [`Embedder`](ctx_types::ports::Embedder).
 
 use std::collections::BTreeMap;
 
 use crate::recall::search::{Hit, SearchResult};
 
-/// Ranks messages by the cosine between their vectors and that of a query, best first, of equals the newest.
+/// Ranks messages by the cosine of their vectors and the query's vector, best first; of equal ones the newest is first.
 ///
-/// Vectors of another length than the query's, and those of length 0, are left out. O(messages · length).
+/// Vectors that are zero or have another length than the query's are left out. O(messages · length).
 pub fn nearest<V: AsRef<[f32]>>(query: &[f32], messages: &[V]) -> Vec<usize> {
     let dot = |a: &[f32], b: &[f32]| -> f32 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let norm = dot(query, query).sqrt();
@@ -21,10 +21,10 @@ pub fn nearest<V: AsRef<[f32]>>(query: &[f32], messages: &[V]) -> Vec<usize> {
     ranked.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Joins what was found with another ranking of messages by reciprocal ranks: `1 / (60 + rank)` in each, added up (Cormack,
+/// Merges the hits with another ranking of messages by reciprocal rank fusion: the sum of `1 / (60 + rank)` (Cormack,
 /// Clarke, Büttcher 2009).
 ///
-/// A message that only the other ranking has comes in with its first record.
+/// A message that is only in the other ranking is added with its first record.
 pub fn joined(found: SearchResult, ranking: &[usize]) -> SearchResult {
     const SMOOTHING: u64 = 60;
     const ONE: u64 = 1_000_000_000;

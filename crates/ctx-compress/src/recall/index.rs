@@ -1,4 +1,4 @@
-//! The index: which records of a conversation have which words.
+//! The index: the words of each record of a conversation.
 
 use ctx_types::{Diagnostic, Message, NoteLineKind, Phrase, Place, Role, count_of, phrase};
 
@@ -10,9 +10,9 @@ use crate::request::first_name;
 
 /// An inverted index over the messages of a conversation, oldest first; see the [module](crate::recall).
 ///
-/// It contains the words, but not the texts. It is built when a conversation is loaded, and not stored.
-/// Of a text of more than 1 MiB, and of a message of more than 4,096 records, the rest is not found, and nothing of
-/// what follows 2^31 records; [`RecallIndex::findings`] says so.
+/// It contains the words but not the texts. It is built when a conversation is loaded, and is not stored. It reads the
+/// first 1 MiB of a text, the first 4,096 records of a message and 2^31 records in total; [`RecallIndex::findings`]
+/// reports messages beyond that.
 #[derive(Debug, Default)]
 pub struct RecallIndex {
     pub(super) postings: Postings,
@@ -20,14 +20,14 @@ pub struct RecallIndex {
     /// The first record of each message.
     firsts: Vec<u32>,
     pub(super) words: u64,
-    /// Messages that were too long to be searched as a whole.
+    /// Messages that are only partly indexed.
     shortened: usize,
-    /// Messages that came when the index was full.
+    /// Messages that were added when the index was full.
     unsearched: usize,
     speakers: [SpeakerVote; 2],
 }
 
-/// Limit of the records of all messages.
+/// The maximum number of records of all messages.
 const MAX_RECORDS: usize = 1 << 31;
 
 /// Adds messages, the oldest first.
@@ -39,12 +39,12 @@ impl<'a> Extend<&'a Message> for RecallIndex {
     }
 }
 
-/// What is known about a record.
+/// Data about a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordEntry {
-    /// How many words it has, 255 for more.
+    /// The number of its words, at most 255.
     pub(super) words: u8,
-    /// 1 for the user, 2 for the model, 0 for tools; 4 is added where it asks, 8 where it is pinned.
+    /// 1 for the user, 2 for the model, 0 for tools; plus 4 for a question and 8 for a pinned message.
     flags: u8,
 }
 
@@ -60,19 +60,19 @@ impl RecordEntry {
         self.flags & Self::PINNED > 0
     }
 
-    /// Returns which of the speakers says it: 1 the user, 2 the model, 0 nobody.
+    /// Returns the speaker: 1 for the user, 2 for the model, 0 for neither.
     pub(super) const fn speaker(self) -> usize {
         (self.flags & 3) as usize
     }
 }
 
 impl RecallIndex {
-    /// Adds the next message; one without records still counts as a message. O(bytes).
+    /// Adds the next message; a message without records counts too. O(bytes).
     pub fn add(&mut self, message: &Message) {
         self.add_within(message, MAX_RECORDS);
     }
 
-    /// Adds a message, if the index then has at most so many records.
+    /// Adds a message if the index then has at most this many records.
     pub(super) fn add_within(&mut self, message: &Message, most: usize) {
         self.firsts.push(u32::try_from(self.records.len()).expect("there are at most 2^31 records"));
         if self.records.len() + MOST_RECORDS > most {
@@ -85,14 +85,14 @@ impl RecallIndex {
         self.postings.settle_if_large();
     }
 
-    /// Makes the index as small as it can be, if enough messages were added. O(index).
+    /// Compacts the index if enough messages were added. O(index).
     pub(super) fn settle_after(&mut self, added: usize) {
         if added * 8 > self.len() {
             self.postings.settle();
         }
     }
 
-    /// Returns how many messages were added.
+    /// Returns the number of added messages.
     pub const fn len(&self) -> usize {
         self.firsts.len()
     }
@@ -102,7 +102,7 @@ impl RecallIndex {
         self.firsts.is_empty()
     }
 
-    /// Returns what is to be told of messages that are not found, or a part of which is not.
+    /// Returns findings about messages that are not or only partly indexed.
     pub fn findings(&self) -> Vec<Diagnostic> {
         let told =
             |message: Phrase, help: Phrase| Diagnostic::info(codes::RECALL_LIMIT, message).with_help(help);
@@ -120,7 +120,7 @@ impl RecallIndex {
         shortened.into_iter().chain(unsearched).collect()
     }
 
-    /// Returns about how many bytes of memory it takes.
+    /// Returns the approximate size in memory in bytes.
     pub fn memory(&self) -> usize {
         self.postings.memory()
             + self.records.capacity() * size_of::<RecordEntry>()
@@ -149,7 +149,7 @@ impl RecallIndex {
         self.records.push(RecordEntry { words, flags: speaker | asks | pinned });
     }
 
-    /// Returns the message of a record, and which of its records it is. O(log messages).
+    /// Returns the message of a record, and the position of the record within it. O(log messages).
     pub(super) fn place(&self, record: u32) -> (usize, usize) {
         let message = self.firsts.partition_point(|first| *first <= record) - 1;
         (message, (record - self.firsts[message]) as usize)
@@ -167,19 +167,19 @@ impl RecallIndex {
         }
     }
 
-    /// Returns the name that begins nearly all messages of the user (1) or of the model (2).
+    /// Returns the name at the beginning of nearly all messages of the user (1) or of the model (2).
     pub(super) fn speaker(&self, number: usize) -> Option<&str> {
         self.speakers.get(number.checked_sub(1)?)?.name()
     }
 }
 
-/// The name that most messages of a role begin with, found in one pass and without a list of names.
+/// The most frequent name at the beginning of a role's messages, found in one pass without a list of names.
 #[derive(Clone, Debug, Default)]
 struct SpeakerVote {
     name: String,
-    /// How often it came more than others since it leads.
+    /// The lead of the name over the others.
     lead: u32,
-    /// How often it came since it leads.
+    /// The number of messages with the name since it leads.
     with: u32,
     all: u32,
 }

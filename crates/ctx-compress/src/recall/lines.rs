@@ -1,4 +1,4 @@
-//! The message that recalled records become: one line each, in the order of the conversation.
+//! Writes recalled records as one message with a line each, in the order of the conversation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,28 +15,28 @@ use crate::recall::records::{Record, each_record};
 use crate::recall::search::{Hit, SearchResult};
 use crate::request::{Meter, quarters, without_name, write_detail, write_prefix, write_whole};
 
-/// What is recalled, and into how many tokens.
+/// The input of a recall, and its room.
 #[derive(Clone, Copy)]
 pub struct RecallRequest<'a> {
-    /// What was found.
+    /// The hits.
     pub found: &'a SearchResult,
-    /// The index that it was found in.
+    /// The index that was searched.
     pub index: &'a RecallIndex,
-    /// Returns a message by its position in the index; none if it is there no more.
+    /// Returns a message by its position in the index, or `None` if it was removed.
     pub message: &'a dyn Fn(usize) -> Option<Message>,
-    /// Returns whether a message must not be written where what is recalled takes so many tokens: the request has it
-    /// then, or it must not be in it. What is held beside more tokens is held beside fewer ones too.
+    /// Returns whether a message must be left out if the recalled lines take this many tokens, for example because the
+    /// request contains it. A message that is left out for a number of tokens must be left out for every smaller one.
     pub is_held: &'a dyn Fn(usize, u64) -> bool,
-    /// Returns whether a note of the request has the words of a line of a message, where what is recalled takes so many
-    /// tokens; see [`Noted`](crate::recall::Noted).
+    /// Returns whether a note in the request already contains the words of a line of a message if the recalled lines
+    /// take this many tokens; see [`Noted`](crate::recall::Noted).
     pub is_noted: &'a dyn Fn(usize, &str, u64) -> bool,
-    /// How many of the first messages of the index stand on other branches of the conversation.
+    /// The number of messages at the beginning of the index that are on other branches.
     pub others: usize,
-    /// How many tokens the message may have; more than 2^32 count as these.
+    /// The maximum number of tokens of the message; values above 2^32 count as 2^32.
     pub room: u64,
-    /// Who speaks it.
+    /// The role of the message.
     pub role: Role,
-    /// What things cost.
+    /// Counts the tokens.
     pub meter: &'a Meter<'a>,
 }
 
@@ -49,51 +49,51 @@ impl fmt::Debug for RecallRequest<'_> {
     }
 }
 
-/// A message with what was recalled.
+/// The message with recalled lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recalled {
-    /// A head, and a line for each piece: `#12 U: …` is the 12th message of the conversation, said by the user.
+    /// A heading, and one line per record: `#12 U: …` is the 12th message of the conversation, by the user.
     pub message: Message,
-    /// The lines, in their order.
+    /// The lines in order.
     pub pieces: Vec<RecalledPiece>,
     /// The tokens of the message.
     pub tokens: u64,
 }
 
-/// A line of what was recalled.
+/// A recalled line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecalledPiece {
-    /// The position of the message among those of the index.
+    /// The position of its message in the index.
     pub message: usize,
-    /// Where it came from.
+    /// Its origin.
     pub source: Source,
-    /// Words of the query that it has; none if it stands beside what has them.
+    /// The words of the query in it; empty for a neighbor of a matching record.
     pub words: Vec<String>,
-    /// How many messages of the conversation came after it; none if it stands on another branch.
+    /// The number of later messages of the conversation; `None` on another branch.
     pub ago: Option<usize>,
 }
 
-/// How many tokens a message may have at the most, whatever the room.
+/// The maximum number of tokens of the message.
 const MOST_ROOM: u64 = 1 << 32;
 
-/// How many lines are written at the most.
+/// The maximum number of lines.
 const MOST_LINES: usize = 2_000;
 
-/// How many lines that do not fit are tried before it is enough.
+/// The number of lines without room after which the choice ends.
 const MOST_MISSES: usize = 64;
 
-/// Which part of the room may stay empty: one of these. To fill it, many lines would be written that do not fit.
+/// 1 divided by this is the share of the room that may stay empty, because filling it needs many attempts.
 const LEFT: u64 = 128;
 
-/// How often what turned out to be held is taken out again.
+/// The maximum number of times that lines are chosen again without messages of the request.
 const ATTEMPTS: usize = 4;
 
-/// Writes the best hits that are not held already into the room there is.
+/// Writes the best hits that the request does not contain into the available room.
 ///
-/// Lines are chosen by what they are expected to cost; the message is counted once, and
-/// again only where it came out larger, or so small that the request has room for a message that it repeats.
+/// Lines are chosen by their estimated tokens. The message is counted once, and again only if it is too large, or so
+/// small that the request has room for a message that it repeats.
 ///
-/// Errors: why there is nothing to write.
+/// Errors: the reason why there is no line.
 pub(super) fn recall(request: &RecallRequest<'_>) -> Result<Recalled, Phrase> {
     if let Some(why) = request.found.why_nothing() {
         return Err(why);
@@ -117,17 +117,17 @@ pub(super) fn recall(request: &RecallRequest<'_>) -> Result<Recalled, Phrase> {
     lines.written_within(chosen, most).map(|(_, recalled)| recalled)
 }
 
-/// A line with where it came from.
+/// A line with its origin.
 #[derive(Debug)]
 struct Line {
-    /// With its line break at the end, as it is counted.
+    /// With its line break, as it is counted.
     text: String,
     source: Source,
-    /// Expected, in quarters of a token.
+    /// The estimate in quarters of a token.
     cost: u64,
 }
 
-/// Lines that fit together, as far as is known before they are counted.
+/// Lines that fit by the estimate.
 struct Chosen {
     head: String,
     /// The best first.
@@ -135,15 +135,15 @@ struct Chosen {
     tokens: u64,
 }
 
-/// The lines of hits, each of them written once whatever is tried.
+/// The lines of the hits. Each is written at most once.
 ///
-/// Those of a message are written in one go: to find one record it has to be read from the beginning.
+/// All lines of a message are written together, because finding one record reads the message from its beginning.
 struct Lines<'a> {
     request: &'a RecallRequest<'a>,
     costs: Costs<'a>,
-    /// The messages and records that were found, in their order.
+    /// The messages and records of the hits, in order.
     found: Vec<(usize, usize)>,
-    /// By message and record; none where the message is there no more.
+    /// By message and record; `None` if the message was removed.
     made: BTreeMap<(usize, usize), Option<Line>>,
 }
 
@@ -155,9 +155,9 @@ impl<'a> Lines<'a> {
         Self { request, costs: Costs::new(request.meter), found, made: BTreeMap::new() }
     }
 
-    /// Chooses the best lines for a room, of messages that are not held beside so many tokens.
+    /// Chooses the best lines for a room, without messages that must be left out for this many tokens.
     ///
-    /// Errors: why there is none.
+    /// Errors: the reason why there is none.
     fn chosen(&mut self, room: u64, taken: u64) -> Result<Chosen, Phrase> {
         let request = self.request;
         let unfit = || unfit(request.room);
@@ -192,7 +192,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Returns whether the request has one of the lines beside so many tokens.
+    /// Returns whether the request contains one of the lines for this many tokens.
     fn repeats(&self, chosen: &Chosen, tokens: u64) -> bool {
         let is_noted = |hit: &Hit| {
             let line = self.made.get(&(hit.message, hit.record)).and_then(Option::as_ref);
@@ -201,9 +201,9 @@ impl<'a> Lines<'a> {
         chosen.lines.iter().any(|hit| (self.request.is_held)(hit.message, tokens) || is_noted(hit))
     }
 
-    /// Writes lines and counts them. If they have more tokens than were expected, what fits least goes.
+    /// Writes lines and counts them. If they are larger than estimated, removes the worst ones.
     ///
-    /// Errors: that none fits.
+    /// Errors: no line fits.
     fn written_within(&self, mut chosen: Chosen, room: u64) -> Result<(Chosen, Recalled), Phrase> {
         while !chosen.lines.is_empty() {
             let ordered = self.ordered(&chosen);
@@ -227,7 +227,7 @@ impl<'a> Lines<'a> {
         self.made.get(&(hit.message, hit.record))?.as_ref()
     }
 
-    /// Makes the lines of all records of a message that were found.
+    /// Writes the lines of all found records of a message.
     fn make(&mut self, at: usize) {
         let first = self.found.partition_point(|(message, _)| *message < at);
         let found = self.found.get(first..).unwrap_or_default().iter();
@@ -253,7 +253,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Returns lines that are made, in the order of the conversation.
+    /// Returns written lines in the order of the conversation.
     fn ordered(&self, chosen: &Chosen) -> Vec<(Hit, &Line)> {
         let mut ordered = chosen.lines.clone();
         ordered.sort_unstable_by_key(|hit| (hit.message, hit.record));
@@ -265,7 +265,7 @@ impl<'a> Lines<'a> {
         Message::new(self.request.role, text, Source::new(SourceKind::Summary, Trust::Model))
     }
 
-    /// Says of each part of a text where it comes from.
+    /// Returns the origin of each part of a text.
     fn recalled(&self, head: &str, ordered: &[(Hit, &Line)], text: Text, tokens: u64) -> Recalled {
         let request = self.request;
         let id: Arc<str> = format!("recall-{}", Fingerprint::default().text(&text)).into();
@@ -304,7 +304,7 @@ fn unfit(room: u64) -> Phrase {
     phrase!("the matches do not fit into {tokens}; raise the budget", tokens = TokenFigure::Exact(room))
 }
 
-/// Joins a head and lines.
+/// Joins a heading and lines.
 fn joined(head: &str, lines: &[(Hit, &Line)]) -> Text {
     let mut text =
         String::with_capacity(head.len() + lines.iter().map(|(_, line)| line.text.len()).sum::<usize>());
@@ -316,7 +316,7 @@ fn joined(head: &str, lines: &[(Hit, &Line)]) -> Text {
     text.into()
 }
 
-/// What lines cost, in quarters of a token. Beyond the first ones that is taken from what these cost for their length.
+/// Estimates the quarters of a token of lines. After the first lines, the estimate follows from their tokens per byte.
 struct Costs<'a> {
     meter: &'a Meter<'a>,
     counted: usize,
@@ -329,10 +329,10 @@ impl<'a> Costs<'a> {
         Self { meter, counted: 0, tokens: 0, quarters: 0 }
     }
 
-    /// How many texts are counted: all of them would be as much work as counting what they are joined to.
+    /// The number of counted lines. Counting all would be as slow as counting the message.
     const COUNTED: usize = 24;
 
-    /// Returns what a text costs that has its line break.
+    /// Returns the estimate of a text with its line break.
     fn of(&mut self, text: &str) -> u64 {
         let quarters = quarters(text);
         if self.meter.is_estimate() {
@@ -349,7 +349,7 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// Writes a record as a line with its break: its number, or `~` on another branch, who says it, and what.
+/// Writes a record as a line with its break: its number (`~` on another branch), its speaker and its text.
 fn text(record: &Record<'_>, message: usize, request: &RecallRequest<'_>) -> String {
     let index = request.index;
     let mut text = match message.checked_sub(request.others) {
@@ -374,7 +374,7 @@ fn text(record: &Record<'_>, message: usize, request: &RecallRequest<'_>) -> Str
     text
 }
 
-/// Writes what explains the lines; in little room only the names that the letters stand for.
+/// Writes the heading; with little room, only the names of the speakers.
 fn head(index: &RecallIndex, room: u64) -> String {
     let name = |number: usize, word: &str| index.speaker(number).unwrap_or(word).to_owned();
     let whole = format!(

@@ -1,4 +1,4 @@
-//! What the notes of a request say of a conversation already.
+//! The lines of the notes in a request.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,18 +7,17 @@ use ctx_types::Message;
 
 use crate::request::begins_with_words_of;
 
-/// The lines of the notes of a request, by the messages that they stand for.
+/// The lines of the notes in a request, by the messages they are about.
 ///
-/// What is recalled may say more of a message than a note does, but need not say the same again.
+/// A recalled line may contain more of a message than a note, but must not repeat it.
 #[derive(Clone, Debug, Default)]
 pub struct Noted<'a>(BTreeMap<&'a str, Vec<(&'a Message, &'a str)>>);
 
-/// How many lines of one message are looked at; what others say may be recalled beside them.
+/// The maximum number of lines read per message. Lines beyond that may be repeated.
 const MOST_LINES: usize = 16;
 
 impl<'a> Noted<'a> {
-    /// Finds the notes among messages, but those that have more or fewer lines since somebody changed them. O(bytes of
-    /// notes).
+    /// Finds the notes among messages, except those whose number of lines was changed by an edit. O(bytes of notes).
     pub fn of(messages: &'a [Message]) -> Self {
         let mut noted = Self::default();
         for message in messages {
@@ -34,7 +33,7 @@ impl<'a> Noted<'a> {
         noted
     }
 
-    /// Returns the notes of which a line begins with all words of a recalled line of a message. O(bytes of that line).
+    /// Returns the notes with a line that begins with all words of a recalled line of a message. O(bytes of that line).
     pub fn having(&self, id: &str, line: &str) -> impl Iterator<Item = &'a Message> {
         let lines = self.0.get(id).into_iter().flatten();
         // It begins with the number of the message.

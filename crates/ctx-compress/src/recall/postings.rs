@@ -1,22 +1,22 @@
-//! Postings: the records in which each word occurs.
+//! Postings: the records of each word.
 
 use std::collections::HashMap;
 
-/// The highest count of a word in a record; more would hardly change a score.
+/// The maximum count of a word in a record; higher counts hardly change a score.
 pub(super) const MAX_TIMES: u8 = 15;
 
-/// A record, and how often it contains the word.
+/// A record, and the number of times the word occurs in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     pub(super) record: u32,
     pub(super) times: u8,
 }
 
-/// The records of each word: most in sorted arrays, which take little memory, and new ones in a map.
+/// The records of each word: most are in sorted arrays, which need little memory, and new ones in a map.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
     recent: HashMap<Box<str>, PostingList>,
-    /// Bytes of the lists in `recent`.
+    /// The bytes of the lists in `recent`.
     recent_bytes: usize,
     settled: SettledPostings,
 }
@@ -29,7 +29,7 @@ struct SettledPostings {
     entries: Vec<SettledEntry>,
 }
 
-/// Where a word and its list begin; they end where the next ones begin.
+/// The start of a word and of its list; they end at the start of the next ones.
 #[derive(Clone, Copy, Debug)]
 struct SettledEntry {
     word: u32,
@@ -38,7 +38,7 @@ struct SettledEntry {
     end: u32,
 }
 
-/// The records of a word that was found.
+/// The records of a found word.
 #[derive(Clone, Debug)]
 pub(super) struct FoundWord<'a> {
     recent: Option<&'a PostingList>,
@@ -47,9 +47,9 @@ pub(super) struct FoundWord<'a> {
 
 /// The records of one word.
 ///
-/// Each is written as its distance to the one before, in groups of 7 bits. All bytes of a number but the first have
-/// their highest bit set, so that the list can be read from its end: a search needs the newest records only. A
-/// record that contains the word several times is followed by a zero for each further time.
+/// Each record is stored as the distance to the previous one, in groups of 7 bits. All bytes of a number except the
+/// first have their highest bit set, so that a list can be read from its end: a search needs only the newest records.
+/// Each further occurrence in the same record is a zero.
 #[derive(Debug, Default)]
 pub(super) struct PostingList {
     bytes: Vec<u8>,
@@ -59,7 +59,7 @@ pub(super) struct PostingList {
 }
 
 impl Postings {
-    /// Adds an occurrence of a word; records come in ascending order.
+    /// Adds an occurrence of a word; records must come in ascending order.
     pub(super) fn add(&mut self, word: &str, record: u32) {
         let list = match self.recent.get_mut(word) {
             Some(list) => list,
@@ -75,7 +75,7 @@ impl Postings {
         (recent.is_some() || settled.is_some()).then_some(FoundWord { recent, settled })
     }
 
-    /// Moves new words into the arrays if they are many. O(all words), for an eighth of their occurrences.
+    /// Moves new words into the arrays if there are many of them. O(all words), once per eighth of their occurrences.
     pub(super) fn settle_if_large(&mut self) {
         const FEW_BYTES: usize = 4_096;
         if self.recent_bytes > FEW_BYTES.max(self.settled.lists.len() / 8) {
@@ -115,7 +115,7 @@ impl Postings {
         self.recent_bytes = 0;
     }
 
-    /// Returns about how many bytes of memory it takes.
+    /// Returns the approximate size in memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let words = self.recent.len() * ALLOCATION;
         self.recent.capacity() * (size_of::<(Box<str>, PostingList)>() + 1)
@@ -127,7 +127,7 @@ impl Postings {
     }
 }
 
-/// About how many bytes the allocations of a new word and its list take more than the list.
+/// The approximate bytes of memory for a new word and its list, in addition to the list's content.
 const ALLOCATION: usize = 32;
 
 impl SettledPostings {
@@ -168,7 +168,7 @@ impl SettledPostings {
 }
 
 impl FoundWord<'_> {
-    /// Returns how many records contain the word.
+    /// Returns the number of records that contain the word.
     pub(super) fn count(&self) -> u32 {
         self.recent.map_or(0, |list| list.count) + self.settled.map_or(0, |(_, entry)| entry.count)
     }
@@ -213,7 +213,7 @@ fn newest_first(bytes: &[u8], end: u32) -> impl Iterator<Item = Posting> {
     })
 }
 
-/// Takes the last number off.
+/// Removes the last number.
 fn pop(bytes: &mut &[u8]) -> Option<u32> {
     let (mut number, mut shift) = (0, 0);
     loop {

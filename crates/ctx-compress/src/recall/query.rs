@@ -1,4 +1,4 @@
-//! A query: its words, each of them looked up in the index once.
+//! A query: its words, each looked up in the index once.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,33 +11,33 @@ use crate::recall::postings::FoundWord;
 use crate::recall::records::beginning;
 use crate::recall::terms::each_term;
 
-/// How many bytes of a query are looked at.
+/// The maximum number of bytes read of a query.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// How many words of a query are looked for, by weight and rarity. Each has a bit in
+/// The maximum number of words in a search, by weight and rarity. Each has a bit in
 /// [`Hit::words`](crate::recall::Hit::words).
 const MOST_TERMS: usize = 64;
 
-/// How many of these are of the text of the greatest weight at the least, if it has as many: results of tools, and
-/// what was said before a question, have more words than it, and rarer ones.
+/// The number of these reserved for the text with the highest weight. Other texts, such as tool results, have more and
+/// rarer words.
 const FIRST_TERMS: usize = 48;
 
-/// The greatest weight of a text, in hundredths; more counts as this.
+/// The maximum weight of a text, in percent.
 const MOST_WEIGHT: u64 = 10_000;
 
-/// What a word counts, in hundredths, that the index does not have, but the one that it ends in.
+/// The weight, in percent, of the ending of a word if the index has the ending but not the word.
 const END: u64 = 50;
 
-/// What is looked for.
+/// The words of a search.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
-    /// The words that the index has, by weight and rarity, the highest first.
+    /// The words of the query that are in the index, by weight and rarity, the highest first.
     pub(super) terms: Vec<Term<'a>>,
-    /// Whether it names nobody, the user, the model.
+    /// Whether the query names nobody, the user or the model.
     pub(super) named: [bool; 3],
 }
 
-/// A word of a query that the index has.
+/// A word of the query that is in the index.
 #[derive(Clone, Debug)]
 pub(super) struct Term<'a> {
     pub(super) word: String,
@@ -49,8 +49,7 @@ pub(super) struct Term<'a> {
 impl<'a> Query<'a> {
     /// Looks up the words of texts, each with its weight.
     ///
-    /// Errors: why nothing can be found, if only texts of less than half of the greatest weight have words that tell
-    /// something.
+    /// Errors: the reason why nothing can be found, if only texts below half of the highest weight have usable words.
     pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Result<Self, Phrase> {
         let Asked { words, named } = Asked::of(index, query);
         if words.values().all(|word| word.rank == Rank::Beside) {
@@ -85,7 +84,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Says why words are not found, of which some are too common.
+/// Returns the reason why nothing is found; `common` are the words that are too frequent.
 fn not_found(mut common: Vec<(&str, AskedWord)>) -> Phrase {
     common.retain(|(_, asked)| asked.rank < Rank::Beside);
     common.sort_unstable_by_key(|(_, asked)| asked.position);
@@ -101,11 +100,11 @@ fn not_found(mut common: Vec<(&str, AskedWord)>) -> Phrase {
     }
 }
 
-/// How many words are named that are too common, and how many bytes of each.
+/// The maximum number of frequent words in that reason, and the maximum bytes of each.
 const MOST_NAMED: usize = 4;
 const LONGEST_NAMED: usize = 60;
 
-/// Chooses the words that are looked for, and returns them by weight and rarity.
+/// Chooses the words of a search, and returns them by weight and rarity.
 fn chosen(mut terms: Vec<(Rank, Term<'_>)>) -> Vec<Term<'_>> {
     // The words are in their order, which stays among equal ones.
     let by_value = |(_, term): &(Rank, Term<'_>)| Reverse(term.weight * term.rarity);
@@ -129,7 +128,7 @@ struct Asked {
 struct AskedWord {
     weight: u64,
     rank: Rank,
-    /// Its place among the words of the query.
+    /// Its position among the words of the query.
     position: usize,
 }
 
@@ -165,20 +164,20 @@ impl Asked {
 }
 
 impl AskedWord {
-    /// Becomes the more important of two equal words.
+    /// Merges the same word of another text: keeps the higher weight and the better rank.
     fn take_in(&mut self, other: Self) {
         (self.weight, self.rank) = (self.weight.max(other.weight), self.rank.min(other.rank));
     }
 }
 
-/// What kind of text of a query a word is from.
+/// The weight class of a word's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// In a text of the greatest weight.
+    /// The text has the highest weight.
     First,
-    /// In one of half of it at the least.
+    /// The text has at least half of the highest weight.
     Asked,
-    /// In one that finds nothing by itself.
+    /// The text has a lower weight, so that its words find nothing alone.
     Beside,
 }
 
@@ -194,14 +193,14 @@ impl Rank {
     }
 }
 
-/// Returns the ends of a word that may be one of two words: both have three letters at the least. The longest first.
+/// Returns the endings of a compound word, the longest first; both parts have at least three letters.
 pub(super) fn ends(word: &str) -> impl Iterator<Item = &str> {
     let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
     let cuts = if is_plain { 3..word.len().saturating_sub(2) } else { 0..0 };
     cuts.filter_map(|cut| word.get(cut..))
 }
 
-/// Calls `visit` for each part of a query, as far as it is looked at.
+/// Calls `visit` for each part of a query up to the maximum number of bytes.
 pub(super) fn each_query_text(query: &[(&str, u64)], mut visit: impl FnMut(&str, u64)) {
     let mut left = MOST_BYTES;
     for (text, weight) in query {
@@ -211,7 +210,7 @@ pub(super) fn each_query_text(query: &[(&str, u64)], mut visit: impl FnMut(&str,
     }
 }
 
-/// Returns how rare a word is that so many of the records have, in 256ths: `ln(1 + (N - n + 0.5) / (n + 0.5))` (BM25).
+/// Returns the rarity of a word that occurs in `n` records, in 256ths: `ln(1 + (N - n + 0.5) / (n + 0.5))` (BM25).
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -1,10 +1,10 @@
-//! The words of a query that a record has, as they stand in the query.
+//! The words of a query in a record, with the spelling of the query.
 
 use crate::recall::query::{Term, each_query_text, ends};
 use crate::recall::search::Hit;
 use crate::recall::terms::each_term;
 
-/// The words of a query that were looked for.
+/// The words of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct QueryWords(Vec<QueryWord>);
 
@@ -12,11 +12,11 @@ pub(super) struct QueryWords(Vec<QueryWord>);
 struct QueryWord {
     /// In lower case.
     shown: String,
-    /// The words of the index that it stands for, as in [`Hit::words`].
+    /// The bits of its index words, as in [`Hit::words`].
     bits: u64,
 }
 
-/// How many words a reason names.
+/// The maximum number of words in a reason.
 const MOST_SHARED: usize = 4;
 
 impl QueryWords {
@@ -31,7 +31,7 @@ impl QueryWords {
         words
     }
 
-    /// Adds a word as it stands in the query; of a script without blanks each pair of characters.
+    /// Adds a word with its spelling; for a script without spaces, each pair of characters.
     fn add(&mut self, word: &str, looked_for: &impl Fn(&str) -> Option<u64>) {
         let mut bits = 0;
         each_term(word, |term| {
@@ -51,7 +51,7 @@ impl QueryWords {
         }
     }
 
-    /// Returns those that a hit was found by, in the order of the query.
+    /// Returns the words that found a hit, in the order of the query.
     pub(super) fn of_hit(&self, hit: &Hit) -> Vec<String> {
         let shared = self.0.iter().filter(|word| word.bits & hit.words != 0);
         shared.take(MOST_SHARED).map(|word| word.shown.clone()).collect()

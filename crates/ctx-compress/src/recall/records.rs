@@ -1,4 +1,4 @@
-//! Records: the parts of messages that are found one by one.
+//! Records: the parts of messages that a search finds.
 
 use std::ops::Range;
 
@@ -9,25 +9,25 @@ use crate::request::{is_summary, passages};
 /// A part of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
-    /// Who says it.
+    /// The speaker.
     pub(super) kind: NoteLineKind,
-    /// The name of the tool of a call; empty otherwise.
+    /// The name of the tool for a call; otherwise empty.
     pub(super) tool: &'a str,
     pub(super) text: &'a str,
 }
 
-/// How many bytes a record has at the most.
+/// The maximum bytes of a record.
 pub(super) const LONGEST: usize = 1_000;
 
-/// How many bytes of a text are looked at; what follows in a longer one is not found.
+/// The maximum number of bytes read of a text.
 const MOST_BYTES: usize = 1 << 20;
 
-/// How many records a message has at the most.
+/// The maximum number of records of a message.
 pub(super) const MOST_RECORDS: usize = 4_096;
 
-/// Calls `visit` for each record of a message, in their order; returns whether that was all of it. O(bytes).
+/// Calls `visit` for each record of a message, in order; returns whether the message was read completely. O(bytes).
 ///
-/// Instructions, notes and summaries have none: they are no turns of the conversation, and stay in requests.
+/// Instructions, notes and summaries have no records: they are not turns of the conversation, and stay in requests.
 pub(super) fn each_record(message: &Message, mut visit: impl FnMut(Record<'_>)) -> bool {
     let is_said = matches!(message.place, Place::History | Place::Pinned) && !message.role.is_instruction();
     if !is_said || message.note.is_some() || is_summary(message) {
@@ -50,13 +50,13 @@ pub(super) fn each_record(message: &Message, mut visit: impl FnMut(Record<'_>)) 
     is_whole
 }
 
-/// Returns the beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text with at most this many bytes.
 pub(super) fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// Cuts a text into records: the entries of a JSON list each by itself, what is long into pieces.
+/// Splits a text into records: one for each entry of a JSON list, several for a long text.
 fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let cuts = entries(text);
@@ -68,8 +68,8 @@ fn ranges(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Returns where the entries of the outermost list of objects or lists in a JSON text begin, and what follows the
-/// last. O(bytes).
+/// Returns the start of each entry of the outermost list of objects or lists in a JSON text, and the end of the last.
+/// O(bytes).
 fn entries(text: &str) -> Vec<usize> {
     let mut cuts = Vec::new();
     if !text.trim_start().starts_with(['{', '[']) {
@@ -106,7 +106,7 @@ fn entries(text: &str) -> Vec<usize> {
     cuts
 }
 
-/// Cuts a part of a text where it is too long: at the ends of lines, else of sentences, else of words.
+/// Splits a part of a text that is too long: after a line, otherwise after a sentence or a word.
 fn pieces(text: &str, range: Range<usize>, into: &mut Vec<Range<usize>>) {
     let mut start = range.start;
     while let Some(rest) = text.get(start..range.end).filter(|rest| !rest.is_empty()) {

@@ -1,4 +1,4 @@
-//! A search: BM25, and what neighbours, questions, named speakers, age and pins add to it.
+//! A search: BM25 with additions for neighbors, questions, named speakers, age and pins.
 
 use std::cmp::Reverse;
 
@@ -9,66 +9,66 @@ use crate::recall::postings::Posting;
 use crate::recall::query::{Query, Term};
 use crate::recall::reasons::QueryWords;
 
-/// A record that was found.
+/// A found record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The position of its message among those that were added.
+    /// The position of its message in the index.
     pub message: usize,
-    /// Which record of the message it is.
+    /// The position of the record in the message.
     pub record: usize,
-    /// How well it fits, to be compared within one search only.
+    /// The score, which is only comparable within one search.
     pub score: u64,
-    /// Which of the words that were looked for it has: a bit for each of them, what counts most first.
+    /// The words of the query in it: one bit each, the most important first.
     pub words: u64,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchResult {
     /// The records, the best first.
     pub hits: Vec<Hit>,
-    /// What was looked for.
+    /// The words of the query.
     pub(super) words: QueryWords,
-    /// Why words found nothing.
+    /// The reason why words found nothing.
     pub(super) nothing: Option<Phrase>,
 }
 
 impl SearchResult {
-    /// Says why nothing was found; none if something was.
+    /// Returns the reason why nothing was found, or `None` if there are hits.
     pub fn why_nothing(&self) -> Option<Phrase> {
         self.nothing.clone().filter(|_| self.hits.is_empty())
     }
 }
 
-/// How many occurrences of words are looked at in one search; the newest of words that many records have.
+/// The maximum number of occurrences read per search; of frequent words, only the newest are read.
 const MOST_POSTINGS: usize = 8_192;
 
-/// How many of the best records, before neighbours count, are looked at again.
+/// The number of best records that are scored again with their neighbors.
 const MOST_CANDIDATES: usize = 1_024;
 
-/// How many records are found at the most.
+/// The maximum number of hits.
 const MOST_HITS: usize = 1_024;
 
-/// What a neighbour adds, in hundredths of its own score: the next one on either side.
+/// The part of the score of the record before or after it that is added, in percent.
 const NEAR: u64 = 30;
-/// The one behind it.
+/// The second record after it.
 const FAR: u64 = 15;
-/// The one before it, where that one asks: what follows is the answer.
+/// The record before it if that is a question: the next record is often the answer.
 const ANSWER: u64 = 60;
-/// What is added, in hundredths, where the query names who speaks.
+/// The addition if the query names the speaker, in percent.
 const NAMED: u64 = 30;
-/// What is added, in hundredths, to the newest record; the less, the older one is.
+/// The addition for the newest record, in percent; it falls with age.
 const NEWEST: u64 = 5;
-/// What is added, in hundredths, to a record of a pinned message.
+/// The addition for a record of a pinned message, in percent.
 const PINNED: u64 = 20;
-/// Which part of the best score a hit has at the least: one of these.
+/// 1 divided by this is the minimum score of a hit relative to the best.
 const FLOOR: u64 = 50;
 
-/// Of BM25, in 256ths: how soon a word that comes often counts no more (1.2), and how far lengths matter (0.75).
+/// BM25 parameters in 256ths: the saturation of frequent words (1.2) and the influence of the length (0.75).
 const SATURATION: u64 = 307;
 const LENGTH: u64 = 192;
 
-/// A record, what it scores, and by which words.
+/// A record, its score, and its words of the query.
 #[derive(Clone, Copy, Default)]
 struct Scored {
     record: u32,
@@ -76,17 +76,17 @@ struct Scored {
     words: u64,
 }
 
-/// The score of a record with what is around it, the record, and the words that it has.
+/// The score of a record with its neighbors, the record, and its words of the query.
 type Found = (u64, u32, u64);
 
 impl RecallIndex {
-    /// Finds the records that fit texts, each with its weight in hundredths; the best first, of equals the newest.
+    /// Finds the records that match texts, each with its weight in percent; the best first, of equal ones the
+    /// newest.
     ///
-    /// Whatever the texts and however long the conversation is, the work has a bound: 16 KiB of texts, 64 of their
-    /// words by weight and rarity, of which the text of the greatest weight has 48 if it has as many, and 8,192 of the
-    /// places where they occur; it finds 1,024 records at the most. Words that more than half of the records have say
-    /// nothing. Texts of less than half of the greatest weight count for what the others find, and find nothing by
-    /// themselves. Weights above 10,000 count as that, and a word that a record has more than 15 times as 15 times.
+    /// The work is limited for every input: 16 KiB of text, 64 words by weight and rarity (of these, 48 are reserved
+    /// for the text with the highest weight), 8,192 occurrences and 1,024 hits. Words in more than half of the records
+    /// are ignored. Texts below half of the highest weight add to the score of other hits, but find nothing alone.
+    /// Weights above 10,000 count as 10,000, and more than 15 occurrences of a word in a record as 15.
     pub fn search(&self, query: &[(&str, u64)]) -> SearchResult {
         let looked_for = match Query::of(self, query) {
             Ok(looked_for) => looked_for,
@@ -112,7 +112,7 @@ impl RecallIndex {
         SearchResult { hits: found.into_iter().map(hit).collect(), words, nothing: None }
     }
 
-    /// Scores the records that have words of the query, in their order.
+    /// Scores the records with words of the query, in order.
     fn scored(&self, Query { terms, named }: Query<'_>) -> Vec<Scored> {
         let mut scored: Vec<Scored> = Vec::new();
         let mean = (self.words / (self.records.len() as u64).max(1)).max(1);
@@ -143,7 +143,7 @@ impl RecallIndex {
         summed(scored)
     }
 
-    /// Returns the best records and those around them, each with what its neighbours add.
+    /// Returns the best records and their neighbors, each with its additions.
     fn with_neighbours(&self, scored: &[Scored]) -> Vec<Found> {
         let end = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         let (mut found, mut next, mut rest) = (Vec::new(), 0, scored);
@@ -159,7 +159,7 @@ impl RecallIndex {
         found
     }
 
-    /// Adds to a record's score what its neighbours, its age and a pin are worth; it stands in the middle.
+    /// Adds the shares of the neighbors, of age and of a pin to the score of the middle record.
     fn total(&self, record: u32, [far_before, before, own, after, far_after]: [u64; 5]) -> u64 {
         let entry = |record: u32| self.records.get(record as usize);
         let near = before.max(after) * NEAR;
@@ -172,7 +172,7 @@ impl RecallIndex {
     }
 }
 
-/// Adds up the scores of each record, in the order of the records.
+/// Sums the scores of each record, in the order of the records.
 fn summed(mut scored: Vec<Scored>) -> Vec<Scored> {
     scored.sort_unstable_by_key(|one| one.record);
     scored.dedup_by(|later, kept| {
@@ -186,8 +186,8 @@ fn summed(mut scored: Vec<Scored>) -> Vec<Scored> {
     scored
 }
 
-/// Returns the scores from two records before one to two behind it, and the words of its own; `scored` begins with the
-/// first of them.
+/// Returns the scores from two records before a record to two after it, and its words; `scored` begins with the first
+/// of them.
 fn around(record: u32, scored: &[Scored]) -> ([u64; 5], u64) {
     let (mut scores, mut words) = ([0; 5], 0);
     for near in scored.iter().take(scores.len()) {
@@ -202,7 +202,7 @@ fn around(record: u32, scored: &[Scored]) -> ([u64; 5], u64) {
     (scores, words)
 }
 
-/// Returns the records that score best, in their order.
+/// Returns the records with the highest scores, in order.
 fn best(scored: &[Scored]) -> Vec<u32> {
     let mut best: Vec<(u32, u32)> = scored.iter().map(|one| (u32::MAX - one.score, one.record)).collect();
     if best.len() > MOST_CANDIDATES {

@@ -1,4 +1,4 @@
-//! The index of a session: which node each message of it is.
+//! The index of a session, with the node of each message.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use ctx_types::{Message, Place, Role, Source};
 
 use crate::recall::index::RecallIndex;
 
-/// An index over the nodes of a session: of other branches first, if these are asked for, then of the active path.
+/// An index over the nodes of a session: other branches first if they are included, then the active path.
 ///
-/// What is switched off, and summaries, have no words in it.
+/// Disabled nodes and summaries have no words in it.
 ///
 /// ```
 /// use ctx_compress::recall::SessionIndex;
@@ -30,7 +30,7 @@ pub struct SessionIndex {
 }
 
 impl SessionIndex {
-    /// Makes the index of the active path, and of other branches too if they are asked for. O(bytes).
+    /// Indexes the active path, and other branches if they are included. O(bytes).
     pub fn of(session: &Session, with_branches: bool) -> Self {
         let mut nodes = Self::default();
         if with_branches {
@@ -40,14 +40,14 @@ impl SessionIndex {
         nodes
     }
 
-    /// Adds nodes of other branches, which come before the path.
+    /// Adds the nodes of other branches, which are before the path.
     pub fn add_others<'a>(&mut self, others: impl IntoIterator<Item = (&'a NodeId, &'a Node)>) {
         others.into_iter().for_each(|(id, node)| self.add(id, node));
         self.others = self.ids.len();
         self.index.settle_after(self.others);
     }
 
-    /// Adds what is new on the active path, if it begins with the one that was added before. O(new messages).
+    /// Adds the new nodes of the active path if it begins with the nodes that were added before. O(new messages).
     pub fn add_path(&mut self, session: &Session) {
         let path = session.ancestors(session.active_leaf_id());
         let new: Vec<(&NodeId, &Node)> = path.take_while(|(id, _)| Some(*id) != self.ids.last()).collect();
@@ -68,7 +68,7 @@ impl SessionIndex {
         &self.index
     }
 
-    /// Returns how many nodes there are, those of other branches among them.
+    /// Returns the number of nodes, including those of other branches.
     pub const fn len(&self) -> usize {
         self.ids.len()
     }
@@ -78,7 +78,7 @@ impl SessionIndex {
         self.ids.is_empty()
     }
 
-    /// Returns how many of the first nodes stand on other branches.
+    /// Returns the number of nodes of other branches.
     pub const fn others(&self) -> usize {
         self.others
     }
@@ -88,21 +88,21 @@ impl SessionIndex {
         self.ids.get(at).map(|id| &**id)
     }
 
-    /// Returns the message at a position, if it may be recalled.
+    /// Returns the message at a position if it can be recalled.
     pub fn message(&self, session: &Session, at: usize) -> Option<Message> {
         let id = self.ids.get(at)?;
         session.node(id).and_then(|node| recallable(id, node))
     }
 }
 
-/// Returns the nodes of other branches than the active one. O(tree).
+/// Returns the nodes that are not on the active path. O(tree).
 pub fn off_path(session: &Session) -> Vec<(&NodeId, &Node)> {
     let path: BTreeSet<&NodeId> = session.ancestors(session.active_leaf_id()).map(|(id, _)| id).collect();
     let is_off = |(id, _): &(&NodeId, &Node)| !path.contains(*id) && *id != session.root_id();
     session.nodes().filter(is_off).collect()
 }
 
-/// Returns what may be recalled of a node: its message, unless it is switched off or a summary.
+/// Returns the message of a node, unless it is disabled or a summary.
 pub fn recallable(id: &NodeId, node: &Node) -> Option<Message> {
     let message = (node.is_enabled() && !node.is_summary()).then(|| node.to_message(id))?;
     if node.is_pinned() { Some(message.with(|message| message.place = Place::Pinned)) } else { Some(message) }

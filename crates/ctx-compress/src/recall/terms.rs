@@ -1,10 +1,11 @@
-//! The words by which records are found.
+//! The words that find records.
 
 use crate::request::{each_stem, stem};
 
-/// Calls `visit` for each word of a text: as a note's words are, also the parts of what signs join.
+/// Calls `visit` for each word of a text: the words that a note uses, and the parts of words joined by signs.
 ///
-/// `Caroline's` is `Caroline`; `src/main.rs` is found by `main` too. Chinese, Japanese and Thai are read in pairs.
+/// `Caroline's` becomes `Caroline`; `main` finds `src/main.rs` too. Chinese, Japanese and Thai are read in pairs of
+/// characters.
 pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str)) {
     each_stem(text, |word, is_joined| {
         if !is_joined {

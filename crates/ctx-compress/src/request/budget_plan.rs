@@ -1,4 +1,4 @@
-//! The account of a window: what a request needs of it before settled history comes, and what that leaves.
+//! Budget plans: the use of a context window.
 
 use std::fmt;
 
@@ -12,11 +12,10 @@ use crate::request::meter::Meter;
 use crate::request::outcome::PartCost;
 use crate::request::pipeline::room;
 
-/// What a window is used for: window − answer − tools − instructions − pins − what is being answered = room for
-/// history.
+/// Use of a context window: window − response − tools − instructions − pins − current turn = history.
 ///
-/// A plan that cannot work names the culprit before anything is sent: what must stay may be more than the window, or
-/// so much that compression would begin anew in every turn and never come to rest.
+/// An impossible plan names the largest part. Protected messages may exceed the window, or exceed the trigger, and then
+/// every turn would be compressed.
 ///
 /// ```
 /// use ctx_compress::request::{BudgetPlan, BudgetVerdict, Meter, Protection, RequestConfig, part_costs};
@@ -37,68 +36,68 @@ use crate::request::pipeline::room;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetPlan {
-    /// How many tokens a request and its answer may have together; absent if nothing limits them.
+    /// The context window; absent if there is no limit.
     pub window: Option<u64>,
-    /// What goes off it before settled history comes: what is no message first, then the messages that stay.
+    /// Needs of the request without history: first those that are not messages, then protected messages.
     pub needs: Vec<BudgetNeed>,
-    /// How many tokens are left for settled history; absent if nothing limits them.
+    /// Remaining tokens for the history; absent if there is no limit.
     pub room: Option<u64>,
-    /// How many tokens it has.
+    /// Tokens of the history.
     pub history: u64,
-    /// What follows.
+    /// The verdict.
     pub verdict: BudgetVerdict,
 }
 
-/// Something that needs tokens in any case.
+/// A part of a request that always needs tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetNeed {
-    /// What it is, for people.
+    /// The name.
     pub name: Phrase,
-    /// Its tokens.
+    /// The tokens.
     pub tokens: u64,
 }
 
-/// What becomes of a conversation in a window.
+/// Verdict on a conversation in a context window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum BudgetVerdict {
-    /// Nothing limits it.
+    /// There is no limit.
     Unlimited,
-    /// It fits; compression begins after so many more tokens.
+    /// It fits.
     Fits {
-        /// The tokens.
+        /// Tokens until compression starts.
         free: u64,
     },
-    /// It is above the trigger: history comes down to so many tokens.
+    /// It exceeds the trigger, and the history is compressed.
     Compressed {
-        /// The tokens.
+        /// Tokens of the compressed history.
         to: u64,
     },
-    /// What must stay is above the trigger by itself, so that every turn would compress.
+    /// Protected messages exceed the trigger: every turn would be compressed.
     Restless {
-        /// By how many tokens.
+        /// The excess in tokens.
         over: u64,
-        /// What needs most of them.
+        /// The largest part.
         culprit: Phrase,
-        /// How many that are.
+        /// Its tokens.
         tokens: u64,
     },
-    /// What must stay is more than the window.
+    /// Protected messages exceed the window.
     Impossible {
-        /// By how many tokens.
+        /// The excess in tokens.
         over: u64,
-        /// What needs most of them.
+        /// The largest part.
         culprit: Phrase,
-        /// How many that are.
+        /// Its tokens.
         tokens: u64,
     },
 }
 
 impl BudgetPlan {
-    /// Adds up an account, its window first as [`Budget`](ctx_tokens::Budget) has it, and the parts of a request.
+    /// Makes the plan from the lines of a [`Budget`](ctx_tokens::Budget), the window first, and the parts of a request.
     ///
-    /// Of the configuration only shares count: the budget is what the account leaves.
+    /// Only the shares in the configuration matter.
     pub fn new(account: &[BudgetLine], parts: &[PartCost], config: &RequestConfig) -> Self {
         let window =
             account.iter().find_map(|line| u64::try_from(line.tokens).ok().filter(|tokens| *tokens > 0));
@@ -123,13 +122,12 @@ impl BudgetPlan {
         Self { window, needs, room: Some(limit.saturating_sub(needed)), history, verdict }
     }
 
-    /// Returns whether a conversation can go on so.
+    /// Returns whether the request can fit.
     pub const fn is_possible(&self) -> bool {
         !matches!(self.verdict, BudgetVerdict::Impossible { .. })
     }
 }
 
-/// Judges what fits, given what of the messages must stay and what history has.
 fn verdict(needs: &[BudgetNeed], fixed: u64, history: u64, config: &RequestConfig) -> BudgetVerdict {
     let trigger = share(config.token_budget, config.trigger_threshold);
     if fixed > trigger {
@@ -148,14 +146,14 @@ fn impossible(needs: &[BudgetNeed], over: u64) -> BudgetVerdict {
     BudgetVerdict::Impossible { over, culprit, tokens }
 }
 
-/// Returns what needs most; of equal ones the first.
+/// Returns the largest need; of equal ones the first.
 fn largest(needs: &[BudgetNeed]) -> (Phrase, u64) {
     let largest = needs.iter().rev().max_by_key(|need| need.tokens);
     largest.map_or_else(|| (phrase!("nothing"), 0), |need| (need.name.clone(), need.tokens))
 }
 
 impl BudgetPlan {
-    /// Writes the verdict in one phrase.
+    /// Returns the verdict as a phrase.
     pub fn phrase(&self) -> Phrase {
         match &self.verdict {
             BudgetVerdict::Unlimited => phrase!("no token limit"),
@@ -189,23 +187,10 @@ impl fmt::Display for BudgetPlan {
     }
 }
 
-/// Adds up what the parts of a request cost, history too, in the order of [`Part`].
-///
-/// Calls and results should pair; those that do not are parts of their own. O(messages), and the counts of new texts.
+/// Adds up the costs of a request with paired calls and results, in the order of [`Part`]. O(messages), and the counts
+/// of new texts.
 pub fn part_costs(messages: &[Message], protection: Protection, meter: &Meter<'_>) -> Vec<PartCost> {
-    let layout = Layout::of(messages, protection, meter);
-    let mut costs: Vec<PartCost> = Vec::new();
-    for group in &layout.groups {
-        match costs.iter_mut().find(|cost| cost.part == group.part) {
-            Some(cost) => {
-                cost.messages += group.range.len();
-                cost.tokens += group.tokens;
-            }
-            None => {
-                costs.push(PartCost { part: group.part, messages: group.range.len(), tokens: group.tokens });
-            }
-        }
-    }
+    let mut costs = PartCost::from_groups(&Layout::of(messages, protection, meter).groups);
     costs.sort_by_key(|cost| cost.part);
     costs
 }

@@ -1,25 +1,25 @@
-//! How much of a request's beginning stays as it was, for prompt caches.
+//! Unchanged prefixes of requests, for prompt caches.
 
 use ctx_types::Message;
 use serde::Serialize;
 
 use crate::request::meter::Meter;
 
-/// What two requests have in common at their beginning; providers charge less for what they have seen before.
+/// The common prefix of two requests, for which providers charge less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PrefixStability {
-    /// How many messages are the same.
+    /// Number of equal messages.
     pub messages: usize,
-    /// How many tokens they have.
+    /// Tokens of these messages.
     pub tokens: u64,
-    /// How many bytes of text they have.
+    /// Bytes of their text.
     pub bytes: usize,
-    /// How many tokens of the newer request follow them, and are charged in full.
+    /// Tokens of the newer request after them, charged in full.
     pub rewritten_tokens: u64,
 }
 
-/// Compares the beginnings of two requests, message by message. O(common messages) where they are shared.
+/// Compares the prefixes of two requests. O(common messages) if they share their texts.
 ///
 /// ```
 /// use ctx_compress::request::{Meter, prefix_stability};
@@ -41,7 +41,7 @@ pub fn prefix_stability(before: &[Message], after: &[Message], meter: &Meter<'_>
     }
 }
 
-/// Returns whether two messages are written alike into a request.
+/// Returns whether two messages are equal in a request.
 fn is_same_request(before: &Message, after: &Message) -> bool {
     before.is_shared_with(after)
         || (before.role == after.role

@@ -1,12 +1,12 @@
-//! How a request is compressed: budget, trigger, target.
+//! Settings of request compression: budget, trigger, target.
 
 use ctx_types::{Diagnostic, Role, phrase};
 
 use crate::codes;
 
-/// When a request is compressed, and how far.
+/// Settings of request compression.
 ///
-/// The defaults are those of the design 7-4. Use [`RequestConfig::checked`] on values that people wrote.
+/// Use [`RequestConfig::checked`] for values from users.
 ///
 /// ```
 /// use ctx_compress::request::RequestConfig;
@@ -17,22 +17,21 @@ use crate::codes;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestConfig {
-    /// How many tokens the messages may have; default 128,000.
+    /// Token limit of the messages. Default: 128,000.
     pub token_budget: u64,
-    /// Above which share of the budget compression begins, 0 to 1; default 0.8. At the share itself it does not.
+    /// Compresses above this share of the budget, 0 to 1. Default: 0.8.
     pub trigger_threshold: f64,
-    /// To which share of the budget it goes down, 0 to 1, at most the trigger; default 0.5.
+    /// Target share of the budget, 0 to 1, at most the trigger. Default: 0.5.
     pub target_usage: f64,
-    /// How many of the newest messages strategies prefer to keep as they are; default 10.
+    /// Number of the newest messages that strategies prefer. Default: 10.
     pub min_recent_messages: usize,
-    /// The share of the request that a rewrite must save at the least, 0 to 1; default 0.05.
+    /// The smallest saving as a share of the request, 0 to 1. Default: 0.05.
     ///
-    /// Only where the request fits the budget all the same: a rewrite costs a prompt cache, and saving little does
-    /// not pay for it.
+    /// Ignored if the request exceeds the budget. Every rewrite invalidates the prompt cache.
     pub min_saving: f64,
-    /// The share of the target that is kept as it is at the end, 0 to 1; default 0.2.
+    /// Share of the target for the newest messages, 0 to 1. Default: 0.2.
     pub tail_share: f64,
-    /// Who speaks the notes that stand for older messages; default `system`.
+    /// Role of notes. Default: `system`.
     pub note_role: Role,
 }
 
@@ -51,22 +50,22 @@ impl Default for RequestConfig {
 }
 
 impl RequestConfig {
-    /// Makes the configuration that fits a request into a number of tokens, whatever share of them it has now.
+    /// Makes the settings that fit a request into a number of tokens.
     pub fn to_fit(token_budget: u64) -> Self {
         Self { token_budget, trigger_threshold: 1.0, target_usage: 1.0, ..Self::default() }
     }
 
-    /// Returns how many tokens are aimed at: the share of the budget, rounded down.
+    /// Returns the target in tokens, rounded down.
     pub fn target(&self) -> u64 {
         share(self.token_budget, self.target_usage)
     }
 
-    /// Returns whether a number of tokens is above the trigger.
+    /// Returns whether a number of tokens exceeds the trigger.
     pub fn is_above_trigger(&self, tokens: u64) -> bool {
         usage(tokens, self.token_budget) > self.trigger_threshold
     }
 
-    /// Returns the configuration with every value in its range, and says what was out of it.
+    /// Returns the settings with valid values, and reports the corrections.
     pub fn checked(mut self) -> (Self, Vec<Diagnostic>) {
         let mut found = Vec::new();
         let defaults = Self::default();
@@ -88,7 +87,7 @@ impl RequestConfig {
     }
 }
 
-/// Returns a part of the whole; more than 1 where the whole is exceeded.
+/// Returns the used share of a whole; above 1 if exceeded.
 #[expect(clippy::cast_precision_loss, reason = "counts of tokens are far below 2^53")]
 pub(crate) fn usage(tokens: u64, whole: u64) -> f64 {
     if tokens == 0 { 0.0 } else { tokens as f64 / whole as f64 }

@@ -1,4 +1,4 @@
-//! Strategies that keep what is said, not who said it: units of text by the words that they add.
+//! Strategies that shorten older messages to the units of text that add the most new words.
 
 mod calls;
 mod excerpts;
@@ -25,12 +25,11 @@ pub(crate) use excerpts::{Excerpt, excerpts};
 
 use crate::request::config::share;
 use crate::request::coverage::greedy::Choice;
-use crate::request::coverage::index::{Index, Making, argument_keys};
+use crate::request::coverage::index::{Index, Making};
 use crate::request::coverage::passage::ELSEWHERE;
 pub(crate) use crate::request::coverage::passage::{passages, write_prefix};
 use crate::request::coverage::pieces::Style;
 pub(crate) use crate::request::coverage::pieces::without_name;
-use crate::request::coverage::speakers::Speakers;
 pub(crate) use crate::request::coverage::speakers::first_name;
 use crate::request::coverage::telegraph::write_telegraphic;
 pub(crate) use crate::request::coverage::telegraph::{begins_with_words_of, write_detail, write_whole};
@@ -41,30 +40,30 @@ use crate::request::layout::is_summary;
 use crate::request::meter::{Meter, quarters};
 use crate::request::strategy::{Fate, Material, PlacedNote, Selection, Strategy};
 
-/// Keeps the newest groups as they are, and of everything older a note of one line for each message.
+/// Keeps the newest groups unchanged, and writes a note with one line per message about all older ones.
 ///
-/// The note holds the first thing that the user asked, the calls that changed something, and then whatever adds
-/// most new words for its length: sentences of prose, single values of JSON with their keys, whole calls. Rare
-/// words, names, numbers, ids, titles and what calls were made with are worth more; what the tail or the first
-/// message says is worth nothing again. How well that does is in `docs/compression.md`.
+/// The note contains the first request of the user, the calls that changed something, and then the units that add the
+/// most new words for their length: sentences of prose, single JSON values with their keys, whole calls. Rare words,
+/// names, numbers, ids, titles and arguments of calls are worth more. Words that the newest groups or the first message
+/// contain are worth nothing. `docs/compression.md` contains measurements.
 #[derive(Clone, Copy, Debug)]
 pub struct Coverage {
     style: Style,
 }
 
 impl Coverage {
-    /// Writes notes without the words that carry little: the default strategy.
+    /// Writes notes without words of little content; the default strategy.
     pub const fn telegraphic() -> Self {
         Self { style: Style::Telegraphic }
     }
 
-    /// Writes notes of whole sentences, which people read more easily, and which hold less.
+    /// Writes notes of whole sentences, which are easier to read but contain less.
     pub const fn sentences() -> Self {
         Self { style: Style::Sentences }
     }
 }
 
-/// How much of a note's room calls that changed something may take before anything else, in hundredths.
+/// The maximum share of a note's room for calls that changed something, in percent.
 const CHANGES_SHARE: u64 = 90;
 
 impl Strategy for Coverage {
@@ -92,23 +91,19 @@ impl Strategy for Coverage {
     }
 }
 
-/// The newest groups, which stay as they are.
+/// The newest groups, which stay unchanged.
 struct Tail {
     /// The position of the first of them among the material's groups.
     begin: usize,
     tokens: u64,
 }
 
-/// Finds the newest groups that fit the share of the target meant for them.
+/// Finds the newest groups that fit their share of the target.
 ///
-/// What follows the oldest group that may be changed and must stay in any case is a part of that share.
+/// Protected messages after the oldest removable group count towards that share.
 fn tail(material: &Material<'_>) -> Tail {
     let first = material.groups.first().map_or(0, |group| group.start);
-    let is_free = |index: usize| {
-        let at = material.groups.partition_point(|group| group.end <= index);
-        material.groups.get(at).is_some_and(|group| group.contains(&index))
-    };
-    let fixed = material.messages.iter().enumerate().skip(first).filter(|(index, _)| !is_free(*index));
+    let fixed = material.messages.iter().enumerate().skip(first).filter(|(at, _)| !material.may_change(*at));
     let fixed: u64 = fixed.map(|(_, message)| material.meter.message(message)).sum();
     let most = share(material.target, material.config.tail_share)
         .saturating_sub(fixed)
@@ -125,25 +120,19 @@ fn tail(material: &Material<'_>) -> Tail {
 }
 
 impl Coverage {
-    /// Writes the note on some groups; `None` if there is no room for one.
+    /// Writes the note about some groups; `None` if there is no room for it.
     fn note(self, material: &Material<'_>, older: &[Range<usize>], room: u64) -> Option<Message> {
         let room = room.checked_sub(material.meter.frame())?;
+        let messages = material.messages;
         let within: Vec<usize> = older.iter().flat_map(Clone::clone).collect();
         let indexes: Vec<usize> = older.iter().flat_map(|group| material.own(group)).collect();
-        let making = Making {
-            style: self.style,
-            speakers: Speakers::of(material.messages),
-            argument_keys: argument_keys(material.messages),
-        };
+        let making = Making::new(self.style, messages);
         let (first, last) = (*indexes.first()?, *indexes.last()?);
         let is_other = |at: &usize| within.binary_search(at).is_err();
-        let others = (0..material.messages.len()).filter(is_other).filter_map(|at| material.messages.get(at));
-        let index = Index::of(material.messages, &indexes, others, &making);
-        let is_kept = |at: &usize| {
-            let is_said = material.messages.get(*at).is_some_and(is_said);
-            is_said && within.binary_search(at).is_err()
-        };
-        let elsewhere: Vec<usize> = (first..last).filter(is_kept).collect();
+        let others = (0..messages.len()).filter(is_other).map(|at| &messages[at]);
+        let index = Index::of(messages, &indexes, others, &making);
+        let elsewhere: Vec<usize> =
+            (first..last).filter(|at| is_other(at) && is_said(&messages[*at])).collect();
         let writer = Writer {
             material,
             index: &index,
@@ -155,13 +144,13 @@ impl Coverage {
     }
 }
 
-/// How often a note is written at the most.
+/// The maximum number of attempts to write a note.
 const ATTEMPTS: usize = 4;
 
-/// Writes a note that fits into a number of tokens and makes good use of them.
+/// Writes a note that fits into a number of tokens and uses most of them.
 ///
-/// What is chosen is accounted by the estimate, in quarters of a token. Where a model counts in another way, the
-/// account is corrected by what came of it: a few attempts find one that fits, or nearly fills, the room.
+/// The choice uses the estimate, in quarters of a token. If the model's meter counts differently, the room is corrected
+/// after each attempt, so that a few attempts are enough.
 fn fitted(room: u64, meter: &Meter<'_>, mut write: impl FnMut(u64) -> Option<Message>) -> Option<Message> {
     let mut quarters = room * 4;
     let mut best: Option<(u64, Message)> = None;
@@ -176,17 +165,17 @@ fn fitted(room: u64, meter: &Meter<'_>, mut write: impl FnMut(u64) -> Option<Mes
         if is_enough || meter.is_estimate() {
             break;
         }
-        // The last attempts are careful: what fits badly is better than nothing.
+        // The last attempts leave more room free: a note with unused room is better than none.
         let careful = if tokens > room { 100 - 3 * attempt as u64 * attempt as u64 } else { 98 };
         quarters = quarters.saturating_mul(room) / tokens * careful / 100;
     }
     best.map(|(_, note)| note)
 }
 
-/// How much of its room a note must use so that no other is tried, in hundredths.
+/// The share of its room that a note must use to be accepted, in percent.
 const ENOUGH: u64 = 93;
 
-/// Chooses and writes within a room.
+/// Chooses the units and writes the note within a room.
 struct Writer<'a> {
     material: &'a Material<'a>,
     index: &'a Index,
@@ -196,19 +185,17 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes a note of at most so many quarters of a token; `None` if there is no room for one.
+    /// Writes a note of at most this many quarters of a token; `None` if there is no room for it.
     fn write(&self, room: u64) -> Option<Message> {
         let mut choice = Choice::new(self.index, room);
         let head = self.head(room);
-        let mut fixed: u64 = head.iter().map(|line| quarters(line) + 1).sum();
-        // Each run of messages that stay elsewhere may cost a line.
-        fixed += MARK * runs(self.elsewhere);
-        choice.pin(u32::MAX, fixed);
+        let head_cost: u64 = head.iter().map(|line| quarters(line) + 1).sum();
+        // Each run of kept messages may need a line.
+        choice.reserve(head_cost + MARK * runs(self.elsewhere));
         let pins = self.pins(choice.room());
         for (passage, text) in &pins {
-            let prefix =
-                self.index.passages.get(*passage as usize).map_or(0, |entry| u64::from(entry.prefix));
-            choice.pin(*passage, prefix + quarters(text) + 1);
+            choice.reserve(self.index.passages[*passage].prefix + quarters(text) + 1);
+            choice.pin(*passage);
         }
         self.index.said.iter().for_each(|word| choice.cover_word(*word));
         choice.take_changes(CHANGES_SHARE);
@@ -221,10 +208,10 @@ impl Writer<'_> {
             pins: &pins,
             elsewhere: self.elsewhere,
         };
-        draft.write(choice.picks.iter().map(|(unit, _)| *unit), self.role)
+        draft.write(choice.by_passage(), self.role)
     }
 
-    /// Writes what explains the lines: who the letters are; in a small note only names.
+    /// Writes the heading with the meaning of the letters; in a small note, only the names.
     fn head(&self, room: u64) -> Vec<String> {
         let name =
             |kind: NoteLineKind, word: &str| self.making.speakers.name(kind).unwrap_or(word).to_owned();
@@ -244,19 +231,19 @@ impl Writer<'_> {
         if names.is_empty() { Vec::new() } else { vec![names.join(", ")] }
     }
 
-    /// Writes the pinned lines: those of an earlier pass, else what the user said first.
-    fn pins(&self, room: u64) -> BTreeMap<u32, String> {
-        let entries = || self.index.passages.iter().zip(0_u32..);
-        let mut pinned: Vec<u32> = entries().filter(|(entry, _)| entry.is_pinned).map(|(_, at)| at).collect();
+    /// Writes the pinned lines: those of an earlier note, otherwise the first message of the user.
+    fn pins(&self, room: u64) -> BTreeMap<usize, String> {
+        let entries = || self.index.passages.iter().enumerate();
+        let mut pinned: Vec<usize> =
+            entries().filter(|(_, entry)| entry.is_pinned).map(|(at, _)| at).collect();
         if pinned.is_empty() {
-            let mut messages = self.material.messages.iter();
             let is_turn =
                 |message: &Message| is_said(message) && message.note.is_none() && !is_summary(message);
+            let mut messages = self.material.messages.iter();
             let first = messages.position(|message| message.role == Role::User && is_turn(message));
-            let is_first = |index: u32| first == Some(index as usize);
             let of_first =
-                entries().find(|(entry, _)| is_first(entry.message) && entry.kind == NoteLineKind::User);
-            pinned.extend(of_first.map(|(_, at)| at));
+                entries().find(|(_, entry)| first == Some(entry.message) && entry.kind == NoteLineKind::User);
+            pinned.extend(of_first.map(|(at, _)| at));
         }
         let mut left = room;
         let mut pins = BTreeMap::new();
@@ -268,11 +255,11 @@ impl Writer<'_> {
         pins
     }
 
-    /// Returns the text of a pinned line, within the share of the room that is meant for it.
-    fn pinned_text(&self, passage: u32, room: u64) -> Option<String> {
-        let entry = self.index.passages.get(passage as usize)?;
-        let passages = passages(self.material.messages.get(entry.message as usize)?);
-        let passage = passages.get(entry.ordinal as usize)?;
+    /// Returns the text of a pinned line within its share of the room.
+    fn pinned_text(&self, passage: usize, room: u64) -> Option<String> {
+        let entry = &self.index.passages[passage];
+        let passages = passages(&self.material.messages[entry.message]);
+        let passage = &passages[entry.ordinal];
         let name = self.making.speakers.name(passage.kind).filter(|_| passage.cuts.is_none());
         let said = name.and_then(|name| without_name(&passage.text, name)).unwrap_or(&passage.text);
         let (usual, most) = (pin_room(room, 85), pin_room(room, 95));
@@ -283,7 +270,7 @@ impl Writer<'_> {
             write_telegraphic(said, &mut text);
         }
         if quarters(&text) > most {
-            // Characters outside ASCII cost four quarters each.
+            // Characters outside ASCII take four quarters each.
             let chars = usize::try_from(most * text.chars().count() as u64 / quarters(&text)).unwrap_or(0);
             text = ends(&text, chars.saturating_sub(8)).replace('\n', " ");
         }
@@ -291,20 +278,20 @@ impl Writer<'_> {
     }
 }
 
-/// Returns whether a message is of the conversation, and not what a preset or a plug-in placed in it.
+/// Returns whether a message belongs to the conversation and was not inserted by a preset or a plug-in.
 fn is_said(message: &Message) -> bool {
     matches!(message.place, Place::History | Place::Pinned)
 }
 
-/// What a mark for messages that stay elsewhere costs with its letter and line break, in quarters of a token.
+/// The size of a mark for kept messages with its letter and line break, in quarters of a token.
 const MARK: u64 = 8;
 
-/// Counts the runs of neighbours in ascending numbers.
+/// Counts the runs of consecutive numbers.
 fn runs(indexes: &[usize]) -> u64 {
     indexes.chunk_by(|a, b| a + 1 == *b).count() as u64
 }
 
-/// Returns how much a pinned line may have, in quarters of a token: a share of a small room, less of a large one.
+/// Returns the maximum size of a pinned line in quarters of a token: a share of the room, smaller for a large room.
 fn pin_room(room: u64, share: u64) -> u64 {
     const ALWAYS: u64 = 4 * 1_500;
     (room * share / 100).min(ALWAYS.max(room / 5))

@@ -1,33 +1,32 @@
-//! Excerpts: shorter texts that know which of their bytes stood in the whole text.
+//! Shortened texts with the origin of each byte.
 
 use std::ops::Range;
 
 use ctx_types::{Content, ContentPart, Message, Segment, Source, SourceKind, Span, Text, Trust};
 
-/// A text made of parts of another, in their order, and of what was written between them.
+/// Parts of a text in their order, with own text between them.
 #[derive(Debug)]
 pub(crate) struct Excerpt<'t> {
     whole: &'t str,
     text: String,
-    /// Where each part begins, and where it stood in the whole text; nowhere if it was written.
+    /// The start of each part, and its start in the whole text; `None` for own text.
     parts: Vec<(usize, Option<usize>)>,
 }
 
-/// What stands where something was left out.
+/// Marks omitted text.
 const GAP: &str = "\n[…]\n";
 
 impl<'t> Excerpt<'t> {
-    /// Begins an excerpt of a text with nothing.
+    /// Makes an empty excerpt of a text.
     pub(crate) const fn of(whole: &'t str) -> Self {
         Self { whole, text: String::new(), parts: Vec::new() }
     }
 
-    /// Returns the text.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Adds some bytes of the whole text.
+    /// Adds bytes of the whole text.
     pub(crate) fn keep(&mut self, range: Range<usize>) {
         if let Some(kept) = self.whole.get(range.clone()).filter(|kept| !kept.is_empty()) {
             self.parts.push((self.text.len(), Some(range.start)));
@@ -35,7 +34,7 @@ impl<'t> Excerpt<'t> {
         }
     }
 
-    /// Adds a text of our own.
+    /// Adds own text.
     pub(crate) fn write(&mut self, text: &str) {
         if !text.is_empty() {
             self.parts.push((self.text.len(), None));
@@ -43,8 +42,8 @@ impl<'t> Excerpt<'t> {
         }
     }
 
-    /// Adds a part of the whole text without its middle: two thirds of what stays is the beginning, the rest the
-    /// end, at line or word borders where there are any near.
+    /// Adds a part of the whole text without its middle. 2/3 of the rest is the beginning. Cuts move to a near border of
+    /// lines or words.
     pub(crate) fn keep_ends(&mut self, range: Range<usize>, max_chars: usize) {
         let Some(part) = self.whole.get(range.clone()) else { return };
         let start = range.start + (part.len() - part.trim_start().len());
@@ -64,9 +63,7 @@ impl<'t> Excerpt<'t> {
         self.keep(start + tail_start..start + part.len());
     }
 
-    /// Returns the message with this text if that is shorter than its own; parts that are no text stay.
-    ///
-    /// Bytes that were kept keep their sources, what was written has our own.
+    /// Returns the message with this text, if that is shorter. Other parts stay, and kept bytes keep their sources.
     pub(crate) fn replace_in(&self, message: &Message) -> Option<Message> {
         if self.text.len() >= message.content.len() {
             return None;
@@ -88,7 +85,7 @@ impl<'t> Excerpt<'t> {
         }))
     }
 
-    /// Writes down the source of each byte, given those of the whole text.
+    /// Returns the source of each byte, given those of the whole text.
     fn segments(&self, whole: &[Segment]) -> Vec<Segment> {
         let ends = self.parts.iter().skip(1).map(|(start, _)| *start).chain([self.text.len()]);
         let mut segments = Vec::new();
@@ -106,12 +103,12 @@ impl<'t> Excerpt<'t> {
     }
 }
 
-/// The source of what compression writes of itself.
+/// Returns the source of text that compression writes.
 pub(crate) fn own_source() -> Source {
     Source::new(SourceKind::Formatter, Trust::Preset).with_id("request-compressor")
 }
 
-/// Returns the segments of some bytes, as they are where these bytes begin at `at`.
+/// Returns the segments of some bytes, moved to `at`.
 fn slice(whole: &[Segment], bytes: Range<usize>, at: usize) -> impl Iterator<Item = Segment> {
     whole.iter().filter_map(move |segment| {
         let (start, end) = (segment.span.start.max(bytes.start), segment.span.end.min(bytes.end));
@@ -122,19 +119,19 @@ fn slice(whole: &[Segment], bytes: Range<usize>, at: usize) -> impl Iterator<Ite
     })
 }
 
-/// Cuts the middle out of a text; see [`Excerpt::keep_ends`].
+/// Removes the middle of a text; see [`Excerpt::keep_ends`].
 pub(crate) fn ends(text: &str, max_chars: usize) -> String {
     let mut excerpt = Excerpt::of(text);
     excerpt.keep_ends(0..text.len(), max_chars);
     excerpt.text
 }
 
-/// Returns the byte at which the n-th character begins.
+/// Returns the first byte of the n-th character.
 pub(crate) fn byte_of(text: &str, chars: usize) -> usize {
     text.char_indices().nth(chars).map_or(text.len(), |(byte, _)| byte)
 }
 
-/// Moves a cut back to the white space before it, unless that is far.
+/// Moves a cut back to near white space.
 fn border(text: &str, cut: usize) -> usize {
     let before = text.get(..cut).unwrap_or_default();
     before.rfind(char::is_whitespace).filter(|at| at * 2 > cut).unwrap_or(cut)

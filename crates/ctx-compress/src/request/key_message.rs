@@ -1,4 +1,4 @@
-//! The strategy of the design 7-4: whole messages by role, marker and age.
+//! The strategy `key-message`: whole messages by role, marker and age.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -7,14 +7,13 @@ use ctx_types::{Message, Role, phrase};
 
 use crate::request::strategy::{Fate, Material, Selection, Strategy};
 
-/// Keeps the messages of the highest priority that fit, whole groups only.
+/// Keeps the groups of the highest priority that fit.
 ///
-/// The priority of a message is that of its kind (a user message 100, one with `ARTIFACT_SAVED` 90, with
-/// `NODE_COMPLETE` 85, with tool calls 80, a tool result 79, an answer 50, anything else 0, such as a note of an earlier
-/// pass, whoever speaks it), a thousand more for the newest messages, and a hundredth for each message before it. A
-/// group ranks as its best member. What does not fit is skipped, and the next is tried.
+/// The priority of a message depends on its type: user message 100, with `ARTIFACT_SAVED` 90, with `NODE_COMPLETE` 85, with
+/// tool calls 80, tool result 79, response 50, others and notes 0. The newest messages get 1,000 more, and each message
+/// 0.01 per earlier message. A group has the priority of its best message.
 ///
-/// It scores no content and is here as the design has it; [`Coverage`](crate::request::Coverage) keeps more of what matters.
+/// It does not score content; [`Coverage`](crate::request::Coverage) keeps more facts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyMessage;
 
@@ -27,7 +26,7 @@ impl Strategy for KeyMessage {
         let newest = material.messages.len().saturating_sub(material.config.min_recent_messages);
         let mut ranked: Vec<(usize, u64)> =
             material.groups.iter().map(|group| group_priority(material, group, newest)).enumerate().collect();
-        // Stable, so that of equal ones the older is tried first.
+        // A stable sort: of equal groups, the older is tried first.
         ranked.sort_by_key(|(_, priority)| Reverse(*priority));
         let mut fates = vec![Fate::Drop(phrase!("no tokens left for its priority")); material.groups.len()];
         let mut room = material.room_for_messages;
@@ -46,10 +45,8 @@ impl Strategy for KeyMessage {
     }
 }
 
-/// Priorities are counted in hundredths.
 const HUNDREDTHS: u64 = 100;
 
-/// What the newest messages have more.
 const RECENT: u64 = 1_000 * HUNDREDTHS;
 
 fn group_priority(material: &Material<'_>, group: &Range<usize>, newest: usize) -> u64 {
@@ -62,7 +59,7 @@ fn group_priority(material: &Material<'_>, group: &Range<usize>, newest: usize) 
     members.map(priority).max().unwrap_or(0)
 }
 
-/// The priority of a message's kind; the first rule that fits counts.
+/// Returns the priority of a message's type.
 fn base(message: &Message) -> u64 {
     let text = message.text();
     let is_note = message.note.is_some();

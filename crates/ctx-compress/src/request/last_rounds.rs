@@ -1,4 +1,4 @@
-//! The last resort: previews, gists, and the last rounds.
+//! The strategy `last-rounds`: previews, gists, and the latest turns.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,15 +9,13 @@ use crate::request::layout::{is_said, is_user};
 use crate::request::preview::{gist, preview};
 use crate::request::strategy::{Fate, Material, Selection, Strategy};
 
-/// Shortens what is long, and where that is not enough keeps only the last rounds.
+/// Shortens long messages, then keeps only the latest turns.
 ///
-/// A round is a user message and everything up to the next one; notes and summaries begin none, whoever speaks them, and
-/// are not shortened. First tool results become previews, then long
-/// texts their gist; if that does not fit, only the newest rounds stay that do, at most `rounds`, the one that is
-/// being answered among them.
+/// Tool results become previews, then long texts become gists. If that is not enough, only the latest turns that fit stay.
+/// Notes and summaries are not shortened, and do not start a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct LastRounds {
-    /// How many rounds stay at the most; default 4.
+    /// Limit of the turns, with the current one. Default: 4.
     pub rounds: usize,
 }
 
@@ -27,10 +25,10 @@ impl Default for LastRounds {
     }
 }
 
-/// How many characters of a tool result a preview shows.
+/// Length of a preview in characters.
 const PREVIEW: usize = 400;
 
-/// How many characters a long text keeps.
+/// Length of a gist in characters.
 const GIST: usize = 600;
 
 impl Strategy for LastRounds {
@@ -63,15 +61,11 @@ impl Strategy for LastRounds {
 }
 
 impl LastRounds {
-    /// Drops everything before the oldest of the newest rounds that fit.
+    /// Drops everything before the latest turns that fit.
     fn keep_rounds(self, material: &Material<'_>, mut fates: Vec<Fate>) -> Selection {
-        let may_change = |index: usize| {
-            let at = material.groups.partition_point(|group| group.end <= index);
-            material.groups.get(at).is_some_and(|group| group.contains(&index))
-        };
         let users = material.messages.iter().enumerate().filter(|(_, message)| is_user(message));
         let (open, fixed): (Vec<usize>, Vec<usize>) =
-            users.map(|(index, _)| index).partition(|index| may_change(*index));
+            users.map(|(index, _)| index).partition(|index| material.may_change(*index));
         let most = self.rounds.saturating_sub(fixed.len());
         let mut begin = material.messages.len();
         let mut used = 0;
@@ -106,7 +100,6 @@ fn tokens(material: &Material<'_>, group: &Range<usize>, fate: &Fate) -> u64 {
     }
 }
 
-/// How much is shortened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Whole,
@@ -114,7 +107,7 @@ enum Level {
     Gists,
 }
 
-/// Shortens the messages of a group; `None` if nothing of it is long.
+/// Shortens the messages of a group; `None` if none is long.
 fn shortened(members: &[Message], level: Level) -> Option<Vec<Message>> {
     let tools = tool_names(members);
     let short = |message: &Message| match message.role {
@@ -132,12 +125,12 @@ fn shortened(members: &[Message], level: Level) -> Option<Vec<Message>> {
     )
 }
 
-/// Returns the names of the tools that a group's calls ask for, by the ids of the calls.
+/// Returns the tools of calls by call id.
 pub(crate) fn tool_names(members: &[Message]) -> HashMap<&str, &str> {
     members.iter().flat_map(|message| &message.tool_calls).map(|call| (&*call.id, &*call.name)).collect()
 }
 
-/// Returns the tool whose result a message is.
+/// Returns the tool of a result.
 pub(crate) fn tool_of<'a>(result: &'a Message, names: &HashMap<&str, &'a str>) -> &'a str {
     let called = result.tool_call_id.as_deref().and_then(|id| names.get(id).copied());
     called.or(result.name.as_deref()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What of a request may be changed: instructions, pins and the current turn stay, settled history may go.
+//! Protected and removable parts of a request.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,44 +8,43 @@ use serde::Serialize;
 
 use crate::request::meter::Meter;
 
-/// What is being answered, and so stays as it is while there is any way.
+/// The messages that are being answered, which change only if nothing else helps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protection {
-    /// From the last user message, and user messages directly before it, to the end, unless an answer follows.
+    /// From the last user message, with user messages directly before it, to the end, unless a response follows.
     #[default]
     PendingTurn,
-    /// From this index on: what a tool loop has added; and the last user message.
+    /// The messages of a tool loop from this index on, and the last user message.
     CurrentLoop(usize),
-    /// The last user message alone, without one the newest group: everything else is history.
+    /// The last user message alone, otherwise the newest group.
     LastUserMessage,
 }
 
-/// What a message is to a compressor.
+/// A part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Part {
-    /// The leading instructions.
+    /// Leading system messages.
     Instructions,
-    /// What a preset, a worldbook or a plug-in placed; at several points it is part of the history that follows.
+    /// Messages of a preset, a worldbook or a plug-in. With several positions, they are part of the following history.
     Placed,
-    /// A message that somebody pinned.
+    /// A pinned message.
     Pinned,
     /// A summary that replaces older messages.
     Summary,
-    /// What is being answered, see [`Protection`]; where nobody is answered, the newest group.
+    /// The messages that are being answered, see [`Protection`]; otherwise the newest group.
     Current,
-    /// Settled history, which may be changed; and older tool rounds of a running turn that exceeds the budget.
+    /// Removable history, with older tool rounds of a running turn that exceeds the budget.
     History,
 }
 
 impl Part {
-    /// Returns whether it may be changed.
     pub(crate) fn is_history(self) -> bool {
         self == Self::History
     }
 
-    /// Returns the words by which findings name it.
+    /// Returns the name used in diagnostics.
     pub fn phrase(self) -> Phrase {
         match self {
             Self::Instructions => phrase!("leading system messages"),
@@ -64,15 +63,13 @@ impl fmt::Display for Part {
     }
 }
 
-/// A request split into groups, each with what it is and what it costs.
+/// A request split into groups.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) groups: Vec<LaidGroup>,
-    /// The last message of the user.
     pub(crate) last_user: Option<usize>,
 }
 
-/// A group of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct LaidGroup {
     pub(crate) range: Range<usize>,
@@ -81,7 +78,7 @@ pub(crate) struct LaidGroup {
 }
 
 impl Layout {
-    /// Splits paired messages. O(messages), and the counts of texts that were not counted before.
+    /// Splits paired messages. O(messages), and the counts of new texts.
     pub(crate) fn of(messages: &[Message], protection: Protection, meter: &Meter<'_>) -> Self {
         let last_user = messages.iter().rposition(is_user);
         let current = current_start(messages, protection, last_user);
@@ -89,7 +86,7 @@ impl Layout {
         let part = |index: usize, message: &Message| match message.place {
             Place::Pinned if index >= leading => Part::Pinned,
             _ if index < leading => Part::Instructions,
-            // Also among what is being answered: there it is nobody's turn, and is never shortened.
+            // Also in the current turn, where it is never shortened.
             Place::History | Place::Pinned if is_summary(message) => Part::Summary,
             Place::History | Place::Pinned if index >= current || Some(index) == last_user => Part::Current,
             Place::History | Place::Pinned if message.is_continuation_prefix => Part::Current,
@@ -104,7 +101,7 @@ impl Layout {
         };
         let mut laid: Vec<LaidGroup> = groups(messages).into_iter().map(group).collect();
         let mut all = messages.iter().enumerate();
-        // Asked of messages, not of groups: what is answered may be in a group that a pin holds.
+        // Checks messages, not groups: a current message may be in a pinned group.
         if !all.any(|(index, message)| part(index, message) == Part::Current) {
             keep_newest(&mut laid);
         }
@@ -112,31 +109,29 @@ impl Layout {
         Self { groups: with_points(laid, is_point), last_user }
     }
 
-    /// Lets a digest replace the older tool rounds of a running turn: they become history.
+    /// Makes older tool rounds of a running turn removable.
     pub(crate) fn release_older_rounds(&mut self, older: &Range<usize>) {
         for group in self.groups.iter_mut().filter(|group| group.is_current_in(older)) {
             group.part = Part::History;
         }
     }
 
-    /// Returns the tokens of everything but history.
+    /// Returns the tokens without history.
     pub(crate) fn fixed_tokens(&self) -> u64 {
         self.groups.iter().filter(|group| group.part != Part::History).map(|group| group.tokens).sum()
     }
 
-    /// Returns the tokens of everything.
     pub(crate) fn tokens(&self) -> u64 {
         self.groups.iter().map(|group| group.tokens).sum()
     }
 
-    /// Returns the groups that may be changed.
     pub(crate) fn history(&self) -> impl Iterator<Item = &LaidGroup> {
         self.groups.iter().filter(|group| group.part == Part::History)
     }
 }
 
 impl LaidGroup {
-    /// Returns whether it is being answered and begins in a range of messages.
+    /// Returns whether it is current and begins in a range of messages.
     pub(crate) fn is_current_in(&self, range: &Range<usize>) -> bool {
         self.part == Part::Current && range.contains(&self.range.start)
     }
@@ -156,19 +151,18 @@ pub fn older_rounds(messages: &[Message]) -> Range<usize> {
     start..newest.map_or(start, |(newest, _)| newest)
 }
 
-/// Lets the newest group of history stay, so that a request where nobody is answered never loses everything that was
-/// said.
+/// Protects the newest group of history: a request without a user message must not lose all messages.
 fn keep_newest(laid: &mut [LaidGroup]) {
     if let Some(newest) = laid.iter_mut().rfind(|group| group.part == Part::History) {
         newest.part = Part::Current;
     }
 }
 
-/// Lets what a placement put at several points go with the group of history that follows it.
+/// Joins messages of an entry with several positions to the following group of history.
 fn with_points(groups: Vec<LaidGroup>, is_point: impl Fn(&LaidGroup) -> bool) -> Vec<LaidGroup> {
     let mut laid: Vec<LaidGroup> = Vec::with_capacity(groups.len());
     for mut group in groups {
-        // A group that took its points already begins with one, and is history.
+        // A group that already has such messages is history, and begins with one.
         let is_loose = |last: &mut LaidGroup| last.part != Part::History && is_point(last);
         while let Some(point) = laid.pop_if(|last| group.part == Part::History && is_loose(last)) {
             group.range.start = point.range.start;
@@ -179,12 +173,12 @@ fn with_points(groups: Vec<LaidGroup>, is_point: impl Fn(&LaidGroup) -> bool) ->
     laid
 }
 
-/// Returns whether a message stands at one of several points of a placement.
+/// Returns whether a message belongs to an entry with several positions.
 pub(crate) fn is_point(message: &Message) -> bool {
     message.place == Place::Gap { multiple: true }
 }
 
-/// Returns the index at which begins what is being answered.
+/// Returns the start of the current messages.
 fn current_start(messages: &[Message], protection: Protection, last_user: Option<usize>) -> usize {
     let start = match protection {
         Protection::CurrentLoop(start) => return start,
@@ -199,30 +193,27 @@ fn current_start(messages: &[Message], protection: Protection, last_user: Option
     start - before.take_while(|message| is_user(message)).count()
 }
 
-/// Returns whether a message is said in the conversation: neither placed in it nor a note or summary of it, whoever speaks
-/// that.
+/// Returns whether a message is part of the conversation, not placed, a note or a summary.
 pub(crate) fn is_said(message: &Message) -> bool {
     message.place == Place::History && message.note.is_none() && !is_summary(message)
 }
 
-/// Returns whether a message is a turn of the user's.
+/// Returns whether a message is a turn of the user.
 pub(crate) fn is_user(message: &Message) -> bool {
     message.role == Role::User && is_said(message)
 }
 
-/// Returns whether a message at the head instructs: nobody's turn, and no note or summary of earlier turns.
+/// Returns whether a leading message is placed or an instruction, not a note or a summary.
 fn is_leading(message: &Message) -> bool {
     let is_placed = !matches!(message.place, Place::History | Place::Pinned);
     is_placed || (message.role.is_instruction() && message.note.is_none() && !is_summary(message))
 }
 
-/// What marks a text as a summary in the logs of seed 004's application.
+/// Words at the beginning of a summary in logs of other applications.
 const SUMMARY_MARKS: [&str; 2] = ["CONVERSATION_SUMMARY", "SUMMARY"];
 
-/// Returns whether a message is a summary that must stay; notes of earlier passes are none, they are written anew.
-///
-/// A summary is known by where it comes from, and an instruction that begins with the word `SUMMARY` or
-/// `CONVERSATION_SUMMARY` is one too.
+/// Returns whether a message is a summary, by its source or, for a system message, by the first word `SUMMARY` or
+/// `CONVERSATION_SUMMARY`. Notes are not summaries.
 pub fn is_summary(message: &Message) -> bool {
     if message.note.is_some() {
         return false;

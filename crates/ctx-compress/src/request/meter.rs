@@ -1,4 +1,4 @@
-//! What messages cost, in one measure for a whole pass.
+//! Tokens of messages, counted in one way for a whole pass.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,17 +10,16 @@ use ctx_tokens::{
 use ctx_types::ports::TokenCounter;
 use ctx_types::{Content, ContentPart, EncodingId, Message, Role, Source, Text};
 
-/// What every message costs beside its text in the estimate (seed 004's sibling design 7-4).
+/// Tokens of a message without text, in the estimate.
 const MESSAGE: u64 = 10;
 
-/// What every tool call costs beside its arguments in the estimate.
+/// Tokens of a tool call without arguments, in the estimate.
 const CALL: u64 = 50;
 
-/// Measures messages: by the estimate of the design, or as a model counts them.
+/// Counts the tokens of messages by an estimate, or like a model.
 ///
-/// The estimate is 10 for a message, its text (a quarter for an ASCII character, one for any other, rounded up),
-/// and for each tool call 50 and its arguments; media have a flat price whatever the length of their encoding.
-/// Counts of texts are remembered in the texts, so that measuring again is cheap.
+/// The estimate is 10 for a message, 50 for a tool call, and for text 0.25 per ASCII character and 1 per other character,
+/// rounded up. Media have a fixed cost. Texts cache their counts.
 ///
 /// ```
 /// use ctx_compress::request::Meter;
@@ -36,24 +35,24 @@ pub struct Meter<'a> {
 }
 
 impl Meter<'static> {
-    /// Measures by the estimate, which needs no tokenizer.
+    /// Makes a meter with the estimate.
     pub fn estimate() -> Self {
         Self { counter: Arc::new(Counter::estimate()), model: None }
     }
 }
 
 impl<'a> Meter<'a> {
-    /// Measures as a model counts, with what its provider adds to each message.
+    /// Makes a meter for a model, with the overhead of its provider.
     pub fn for_model(model: Arc<ModelFacts>, counter: Arc<dyn TokenCounter + 'a>) -> Self {
         Self { counter, model: Some(model) }
     }
 
-    /// Measures as a model counts, by a counter that somebody lends.
+    /// Makes a meter for a model with a borrowed counter.
     pub fn lent(model: &ModelFacts, counter: &'a dyn TokenCounter) -> Self {
         Self { counter: Arc::new(Lent(counter)), model: Some(Arc::new(model.clone())) }
     }
 
-    /// Returns whether it estimates.
+    /// Returns whether it uses the estimate.
     pub const fn is_estimate(&self) -> bool {
         self.model.is_none()
     }
@@ -66,7 +65,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Returns the tokens of several messages: the sum of each.
+    /// Returns the tokens of several messages.
     pub fn messages<'t>(&self, messages: impl IntoIterator<Item = &'t Message>) -> u64 {
         messages.into_iter().map(|message| self.message(message)).sum()
     }
@@ -92,7 +91,7 @@ impl<'a> Meter<'a> {
         MESSAGE + self.content(&message.content) + calls + files + reasoning
     }
 
-    /// Several parts are one text with line breaks between, as those see them who join parts.
+    /// Text parts count as one text with line breaks between.
     fn content(&self, content: &Content) -> u64 {
         let parts = match content {
             Content::Text(text) => return u64::from(self.counter.count_text(text)),
@@ -117,7 +116,7 @@ impl Default for Meter<'static> {
     }
 }
 
-/// A counter that is another's.
+/// A borrowed counter.
 struct Lent<'a>(&'a dyn TokenCounter);
 
 impl TokenCounter for Lent<'_> {
@@ -144,7 +143,7 @@ impl fmt::Debug for Meter<'_> {
     }
 }
 
-/// What a medium costs where no model is named.
+/// Returns the cost of a medium for an unknown model.
 fn flat(item: &MediaItem) -> u64 {
     u64::from(media_cost(MediaFamily::Unknown, item))
 }
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_is_that_of_the_design() {
+    fn estimates_text_and_calls() {
         check(&message("hello"), 12);
         check(&message("你好"), 12);
         check(&message("hello你好"), 14);

@@ -1,4 +1,4 @@
-//! How a pass ended.
+//! Outcomes of request compression.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use serde::Serialize;
 
 use crate::request::layout::{LaidGroup, Layout, Part};
 
-/// How a pass of compression ended.
+/// The outcome of a pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum PassOutcome {
     /// The request is smaller.
     Compacted,
-    /// The request is not above the trigger.
+    /// The request does not exceed the trigger.
     NotNeeded,
-    /// The request is above the trigger, and nothing worth it can be done; another pass would do no better.
+    /// The request exceeds the trigger, but compression would not help. Another pass has the same outcome.
     NoProgress {
-        /// Why: one phrase, lower case, no full stop.
+        /// The reason, in lower case.
         reason: Phrase,
     },
-    /// What must stay is more than the budget, however much it is shortened.
+    /// The protected messages exceed the budget, even if shortened.
     Infeasible(Box<Overflow>),
 }
 
@@ -37,7 +37,7 @@ impl PassOutcome {
         }
     }
 
-    /// Writes it in one phrase.
+    /// Returns the outcome as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Compacted => phrase!("compacted"),
@@ -54,45 +54,60 @@ impl fmt::Display for PassOutcome {
     }
 }
 
-/// Why a request cannot be brought into its budget: the parts that must stay, and what they cost.
+/// Protected messages that exceed the budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
 #[error("{}", self.phrase())]
 pub struct Overflow {
-    /// How many tokens what must stay has at the least.
+    /// Tokens of the protected messages, shortened as far as possible.
     pub needed: u64,
-    /// How many it may have.
+    /// The budget.
     pub budget: u64,
-    /// What it consists of, shortened as far as it can be, the largest first.
+    /// Cost of each part, the largest first.
     pub parts: Vec<PartCost>,
-    /// The largest messages among it, by id, at most three.
+    /// The 3 largest messages.
     pub largest: Vec<MessageCost>,
 }
 
-/// What a part of a request costs.
+/// Cost of a part of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PartCost {
     /// The part.
     pub part: Part,
-    /// How many messages it has.
+    /// Number of messages.
     pub messages: usize,
-    /// How many tokens they have.
+    /// Number of tokens.
     pub tokens: u64,
 }
 
-/// What a message costs.
+impl PartCost {
+    /// Adds up groups by part, in the order of their first use.
+    pub(crate) fn from_groups(groups: &[LaidGroup]) -> Vec<Self> {
+        let mut costs: Vec<Self> = Vec::new();
+        for LaidGroup { range, part, tokens } in groups {
+            let (part, tokens, messages) = (*part, *tokens, range.len());
+            match costs.iter_mut().find(|cost| cost.part == part) {
+                Some(cost) => (cost.messages, cost.tokens) = (cost.messages + messages, cost.tokens + tokens),
+                None => costs.push(Self { part, messages, tokens }),
+            }
+        }
+        costs
+    }
+}
+
+/// Cost of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageCost {
     /// The id, if it has one.
     pub id: Option<Arc<str>>,
-    /// How many tokens it has, or the group that it begins.
+    /// Tokens of its group.
     pub tokens: u64,
 }
 
 impl Overflow {
-    /// Writes it in one phrase.
+    /// Returns the costs as a phrase.
     pub fn phrase(&self) -> Phrase {
         let Self { needed, budget, parts, .. } = self;
         let part =
@@ -106,7 +121,7 @@ impl Overflow {
         )
     }
 
-    /// Adds up what must stay; `saved` says how many tokens shortening has saved in a group.
+    /// Adds up the protected groups; `saved` returns the tokens that shortening has saved in a group.
     pub(crate) fn of(
         messages: &[Message],
         layout: &Layout,
@@ -118,14 +133,7 @@ impl Overflow {
             |group: &LaidGroup| LaidGroup { tokens: group.tokens - saved(group), ..group.clone() };
         let fixed: Vec<LaidGroup> = fixed.map(shortened).collect();
         let needed = fixed.iter().map(|group| group.tokens).sum();
-        let mut parts: Vec<PartCost> = Vec::new();
-        for group in &fixed {
-            let (count, tokens) = (group.range.len(), group.tokens);
-            match parts.iter_mut().find(|cost| cost.part == group.part) {
-                Some(cost) => (cost.messages, cost.tokens) = (cost.messages + count, cost.tokens + tokens),
-                None => parts.push(PartCost { part: group.part, messages: count, tokens }),
-            }
-        }
+        let mut parts = PartCost::from_groups(&fixed);
         parts.sort_by_key(|cost| std::cmp::Reverse(cost.tokens));
         let id = |index: usize| messages.get(index).and_then(|message| message.source.id.clone());
         let mut largest: Vec<MessageCost> = fixed

@@ -1,4 +1,4 @@
-//! The pass over a request: measure, plan, apply.
+//! The pass over a request.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,15 +16,15 @@ use crate::request::layout::{LaidGroup, Layout, Part, Protection, is_point};
 use crate::request::meter::Meter;
 use crate::request::outcome::PassOutcome;
 use crate::request::plan::{Action, CompressionPlan, CompressionReport, PlanStep, with_notes};
-use crate::request::pressure::relieve;
+use crate::request::pressure::{relieve, saved_tokens};
 use crate::request::repair::repair;
 use crate::request::strategy::{Fate, Material, Selection, Strategy};
-use crate::request::usage::{ContextUsage, UsageWatch};
+use crate::request::usage::ContextUsage;
 
-/// Compresses requests that come near their budget: seed 004's `CompressionPipeline`.
+/// Compresses requests that come near their budget.
 ///
-/// The log of the conversation is not touched; it is the request that gets smaller. Leading instructions, pins,
-/// summaries and what is being answered stay; of settled history, a [`Strategy`] decides what stays.
+/// The conversation does not change. Leading system messages, pins, summaries and the current turn stay. A [`Strategy`]
+/// selects the rest.
 ///
 /// ```
 /// use ctx_compress::request::{CompressionPipeline, PassOutcome, RequestConfig};
@@ -50,19 +50,19 @@ pub struct CompressionPipeline<'m> {
     meter: Meter<'m>,
 }
 
-/// What came of a pass.
+/// The result of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compression {
-    /// The messages; the same as before, repairs aside, unless the outcome is [`PassOutcome::Compacted`].
+    /// The messages; except by repairs, they change only with [`PassOutcome::Compacted`].
     pub messages: Vec<Message>,
-    /// Where the current loop begins among them; their number if no loop was named.
+    /// The start of the current loop; the number of messages without a loop.
     pub new_loop_start: usize,
-    /// What was done.
+    /// The report.
     pub report: CompressionReport,
 }
 
 impl CompressionPipeline<'static> {
-    /// Creates a pipeline with the best strategy and the estimate; see [`RequestConfig::checked`] for odd values.
+    /// Creates a pipeline with the default strategy and the estimate. [`RequestConfig::checked`] corrects invalid values.
     pub fn new(config: RequestConfig) -> Self {
         let (config, found) = config.checked();
         Self { config, found, strategy: Arc::new(Coverage::telegraphic()), meter: Meter::estimate() }
@@ -73,62 +73,50 @@ impl<'m> CompressionPipeline<'m> {
     /// Sets the strategy.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Box<dyn Strategy>) -> Self {
-        self.set_strategy(strategy);
+        self.strategy = Arc::from(strategy);
         self
     }
 
-    /// Sets the measure.
+    /// Sets the meter.
     #[must_use]
     pub fn with_meter(self, meter: Meter<'_>) -> CompressionPipeline<'_> {
         let Self { config, found, strategy, .. } = self;
         CompressionPipeline { config, found, strategy, meter }
     }
 
-    /// Replaces the strategy.
-    pub fn set_strategy(&mut self, strategy: Box<dyn Strategy>) {
-        self.strategy = Arc::from(strategy);
-    }
-
-    /// Returns a pipeline with the same strategy and measure, and another configuration.
+    /// Returns a pipeline with another configuration.
     pub(crate) fn with_config(&self, config: RequestConfig) -> Self {
         Self { config, found: self.found.clone(), strategy: self.strategy.clone(), meter: self.meter.clone() }
     }
 
-    /// Returns the configuration, every value in its range.
+    /// Returns the valid configuration.
     pub const fn config(&self) -> &RequestConfig {
         &self.config
     }
 
-    /// Returns the measure.
+    /// Returns the meter.
     pub const fn meter(&self) -> &Meter<'m> {
         &self.meter
     }
 
-    /// Returns how much of the budget messages use. O(messages), and the counts of new texts.
+    /// Returns the use of the budget. O(messages), and the counts of new texts.
     pub fn usage(&self, messages: &[Message]) -> ContextUsage {
         ContextUsage::new(self.meter.messages(messages), self.config.token_budget)
     }
 
-    /// Returns whether messages are above the trigger; at the trigger itself they are not.
+    /// Returns whether messages exceed the trigger.
     pub fn should_compress(&self, messages: &[Message]) -> bool {
         self.config.is_above_trigger(self.meter.messages(messages))
     }
 
-    /// As [`should_compress`](Self::should_compress), O(1) for an unchanged conversation; false also where a pass over
-    /// exactly these messages made no progress before.
-    pub fn should_compress_watched(&self, messages: &[Message], watch: &mut UsageWatch) -> bool {
-        let tokens = watch.tokens(messages, &self.meter);
-        self.config.is_above_trigger(tokens) && !watch.is_hopeless()
-    }
-
-    /// Compresses messages that are above the trigger, as long as they are; the pending turn stays whole.
+    /// Compresses messages that exceed the trigger; the pending turn stays.
     pub fn compress_if_needed(&self, messages: &[Message]) -> Compression {
         self.compress(messages, Protection::PendingTurn)
     }
 
-    /// Compresses what precedes a running tool loop; what the loop has added stays whole.
+    /// Compresses the messages before a running tool loop.
     ///
-    /// The messages from `loop_start` on are those from the new start on, unless they alone are more than the budget.
+    /// The messages of the loop stay, unless they alone exceed the budget.
     pub fn compress_historical_messages(&self, messages: &[Message], loop_start: usize) -> Compression {
         self.compress(messages, Protection::CurrentLoop(loop_start))
     }
@@ -141,7 +129,7 @@ impl<'m> CompressionPipeline<'m> {
         Compression { new_loop_start: plan.new_loop_start(), messages, report }
     }
 
-    /// Plans a pass: decides everything and changes nothing.
+    /// Plans a pass without changes.
     pub fn plan<'a>(&'a self, messages: &'a [Message], protection: Protection) -> CompressionPlan<'a> {
         let repaired = repair(messages);
         let loop_start = match protection {
@@ -177,13 +165,12 @@ impl<'m> CompressionPipeline<'m> {
             steps,
             diagnostics: pass.diagnostics,
             messages: paired,
-            given: messages.len(),
             loop_start,
         }
     }
 }
 
-/// Reports notes whose texts are no more those that were written: what was pinned in them is not known.
+/// Reports notes with changed texts, whose pins are lost.
 fn changed_notes(messages: &[Message]) -> impl Iterator<Item = Diagnostic> {
     let changed = messages.iter().enumerate().filter(|(_, message)| is_changed_note(message));
     changed.map(|(index, message)| {
@@ -217,20 +204,20 @@ impl Pass<'_> {
                 return (PassOutcome::Infeasible(overflow), self.steps(messages, &BTreeMap::new(), None));
             }
         };
-        let fixed = self.layout.fixed_tokens() - saved(messages, &shortened, meter);
+        let fixed = self.layout.fixed_tokens() - saved_tokens(messages, shortened.iter(), meter);
         let selection = self.select(messages, fixed, is_over);
         let steps = self.steps(messages, &shortened, Some(selection));
         let after: u64 = steps.iter().map(|step| step.tokens_after).sum();
         (self.judge(before, after), steps)
     }
 
-    /// Asks the strategy, and holds it to its room beside what must stay.
+    /// Asks the strategy, and enforces its token limits.
     fn select(&mut self, messages: &[Message], fixed: u64, is_over: bool) -> Selection {
         let groups: Vec<Range<usize>> = self.layout.history().map(|group| group.range.clone()).collect();
         let (config, meter) = (&self.pipeline.config, &self.pipeline.meter);
         let room = room(config, fixed);
         let target = config.target().max(fixed + room);
-        // A budget in which what must stay just fits has no room for messages, so that less cannot have any.
+        // A budget in which protected messages just fit has no tokens for others. A smaller one must not have more.
         let room_for_messages = if is_over { 0 } else { room };
         let material = Material { messages, groups: &groups, room, room_for_messages, target, config, meter };
         let mut selection = self.pipeline.strategy.choose(&material);
@@ -252,7 +239,7 @@ impl Pass<'_> {
         selection
     }
 
-    /// Writes down what becomes of each group; without a selection all stay.
+    /// Makes the steps; without a selection all groups stay.
     fn steps(
         &self,
         messages: &[Message],
@@ -292,7 +279,6 @@ impl Pass<'_> {
         with_notes(self.layout.groups.iter().map(step), notes, meter)
     }
 
-    /// Returns whether a plan is worth it.
     fn judge(&self, before: u64, after: u64) -> PassOutcome {
         let config = &self.pipeline.config;
         let no_progress = |reason: Phrase| PassOutcome::NoProgress { reason };
@@ -308,7 +294,6 @@ impl Pass<'_> {
     }
 }
 
-/// What becomes of a group that no strategy decides about.
 fn fixed_action(
     group: &LaidGroup,
     members: &[Message],
@@ -322,24 +307,15 @@ fn fixed_action(
     (Action::Shorten(members.collect()), phrase!("larger than the whole budget"))
 }
 
-/// Returns how many tokens history may have beside what must stay, shortened where it has to be.
+/// Returns the token limit of the history, given the tokens of protected messages.
 ///
-/// That is what the target leaves. Where that is little, it is a tenth of the budget, as far as half the way to the
-/// trigger allows, or a quarter of the way to the budget, so that a long loop does not cost the whole history before
-/// it. It never falls when the budget grows.
+/// It is the rest of the target, but at least 10% of the budget, within 50% of the way to the trigger or 25% of the way to
+/// the budget. So a long loop does not drop the whole history. It never falls when the budget grows.
 pub(crate) fn room(config: &RequestConfig, fixed: u64) -> u64 {
     let to_trigger = share(config.token_budget, config.trigger_threshold).saturating_sub(fixed);
     let to_budget = config.token_budget.saturating_sub(fixed);
     let least = (config.token_budget / 10).min((to_trigger / 2).max(to_budget / 4));
     config.target().saturating_sub(fixed).max(least)
-}
-
-fn saved(messages: &[Message], shortened: &BTreeMap<usize, Message>, meter: &Meter<'_>) -> u64 {
-    let saving = |(index, short): (&usize, &Message)| {
-        let before = messages.get(*index).map_or(0, |message| meter.message(message));
-        before.saturating_sub(meter.message(short))
-    };
-    shortened.iter().map(saving).sum()
 }
 
 impl From<Fate> for (Action, Phrase) {

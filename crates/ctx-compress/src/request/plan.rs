@@ -1,11 +1,9 @@
-//! The plan of a pass: what becomes of every message and why, before anything is done.
+//! The plan of a pass: the fate of every message, with a reason.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ctx_types::internal::plural;
 use ctx_types::{Diagnostic, Message, Phrase, count_of, phrase};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,86 +14,79 @@ use crate::request::meter::Meter;
 use crate::request::outcome::PassOutcome;
 use crate::request::strategy::PlacedNote;
 
-/// What a pass would do to a request. It prints well; [`CompressionPlan::apply`] does it.
+/// The planned changes of a request; [`CompressionPlan::apply`] makes them.
 ///
 /// ```
-/// use ctx_compress::request::{CompressionPipeline, Protection, RequestConfig};
+/// use ctx_compress::request::{CompressionPipeline, Protection, RequestConfig, strategy};
 /// use ctx_types::{Message, Role, Source};
 ///
 /// let message = |n: usize, role| Message::new(role, "some words of 12 tokens, about, for each", Source::history(format!("n{n}"), role));
 /// let messages = [message(1, Role::Assistant), message(2, Role::Assistant), message(3, Role::User)];
-/// let pipeline = CompressionPipeline::new(RequestConfig::to_fit(45)).with_strategy(ctx_compress::request::strategy("key-message").unwrap());
+/// let pipeline = CompressionPipeline::new(RequestConfig::to_fit(45)).with_strategy(strategy("key-message").unwrap());
 /// let plan = pipeline.plan(&messages, Protection::PendingTurn);
-/// assert_eq!(plan.to_string(), "\
-/// compacted by `key-message`: 60 → 40 of 45 tokens, 3 → 2 messages
-///   drop   n1   20 → 0    no tokens left for its priority
-///   keep   n2   20 → 20   one of the newest messages
-///   keep   n3   20 → 20   current turn
-/// ");
+/// assert_eq!(plan.headline().to_string(), "compacted by `key-message`: 60 → 40 of 45 tokens, 3 → 2 messages");
 /// assert_eq!(plan.apply().len(), 2);
 /// ```
 #[derive(Clone, Debug)]
 pub struct CompressionPlan<'a> {
-    /// How the pass would end.
+    /// The outcome.
     pub outcome: PassOutcome,
-    /// The strategy that decided; `none` if nothing was to be decided.
+    /// The strategy; `none` if compression is not needed.
     pub strategy: Cow<'a, str>,
-    /// How many tokens the request may have.
+    /// The budget.
     pub budget: u64,
-    /// How many tokens were aimed at.
+    /// The target in tokens.
     pub target: u64,
-    /// How many tokens the request has.
+    /// Tokens of the request.
     pub tokens_before: u64,
-    /// How many tokens it would have.
+    /// Tokens of the result.
     pub tokens_after: u64,
-    /// What becomes of each group, and the notes, in the order of the result.
+    /// The steps for groups and notes, in the order of the result.
     pub steps: Vec<PlanStep>,
-    /// What was odd in the request, with pointers into the list of messages.
+    /// Diagnostics, with pointers into the list of messages.
     pub diagnostics: Vec<Diagnostic>,
-    /// The request, calls and results paired.
+    /// The request, with paired calls and results.
     pub(crate) messages: Cow<'a, [Message]>,
-    /// How many messages were given.
-    pub(crate) given: usize,
-    /// Where the current loop begins in `messages`.
+    /// The start of the current loop in `messages`.
     pub(crate) loop_start: usize,
 }
 
-/// What becomes of one group of messages.
+/// The plan for a group of messages or a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanStep {
-    /// What is done.
+    /// The action.
     pub action: Action,
-    /// Why: one phrase, lower case, no full stop.
+    /// The reason, in lower case.
     pub reason: Phrase,
-    /// Which messages: a range of the repaired request; empty for a note, at its place.
+    /// The messages of the repaired request; an empty range for a note.
     pub range: Range<usize>,
-    /// What these are; of a note, what it stands for.
+    /// Their part; for a note, that of the replaced messages.
     pub part: Part,
     /// The id of the first message, or of the note.
     pub id: Option<Arc<str>>,
-    /// How many tokens the group has.
+    /// Tokens of the group.
     pub tokens_before: u64,
-    /// How many it would have.
+    /// Tokens of the result.
     pub tokens_after: u64,
 }
 
-/// What is done with a group of messages.
+/// The action on a group of messages.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// It stays.
+    /// Keeps it.
     Keep,
-    /// These messages with less text take its place.
+    /// Replaces it with messages of less text.
     Shorten(Vec<Message>),
-    /// A note stands for it.
+    /// Replaces it with a note.
     Summarise,
-    /// It is left out.
+    /// Drops it.
     Drop,
-    /// This new message is written.
+    /// Inserts a new message.
     Write(Box<Message>),
 }
 
 impl Action {
-    /// Returns the word in JSON.
+    /// Returns the name used in JSON.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -106,7 +97,7 @@ impl Action {
         }
     }
 
-    /// Returns the word that people read.
+    /// Returns the name for users.
     pub const fn label(&self) -> &'static str {
         match self {
             Self::Summarise => "digest",
@@ -115,41 +106,41 @@ impl Action {
     }
 }
 
-/// What a pass did, in figures. `input_count − dropped_count + note_count = output_count`.
+/// Figures of a pass. `input_count − dropped_count + note_count = output_count`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompressionReport {
-    /// How it ended.
+    /// The outcome.
     pub outcome: PassOutcome,
-    /// Whether the messages are others than before, repairs aside.
+    /// Whether messages changed, except by repairs.
     pub compressed: bool,
-    /// The strategy that decided; `none` if nothing was to be decided.
+    /// The strategy; `none` if compression was not needed.
     pub strategy_used: String,
-    /// How many tokens the request may have.
+    /// The budget.
     pub budget: u64,
-    /// How many messages there were, after repairs.
+    /// Number of messages before, with repairs.
     pub input_count: usize,
-    /// How many there are.
+    /// Number of messages after.
     pub output_count: usize,
-    /// How many are no longer there.
+    /// Number of removed messages.
     pub dropped_count: usize,
-    /// How many notes were written.
+    /// Number of notes.
     pub note_count: usize,
-    /// How many tokens there were.
+    /// Tokens before.
     pub input_tokens: u64,
-    /// How many there are.
+    /// Tokens after.
     pub output_tokens: u64,
-    /// The ids of the messages that are no longer there, in their order; a note may stand for them.
+    /// Ids of the removed messages, in order; a note may replace them.
     pub dropped_message_ids: Vec<Arc<str>>,
-    /// What of the request's beginning stayed as it was.
+    /// The unchanged prefix.
     pub prefix: PrefixStability,
-    /// What was odd in the request.
+    /// Diagnostics.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl CompressionPlan<'_> {
-    /// Makes the messages of the result. Texts are shared, and nothing is decided here. O(messages).
+    /// Makes the messages of the result; texts are shared. O(messages).
     pub fn apply(&self) -> Vec<Message> {
         if !self.changes() {
             return self.messages.to_vec();
@@ -168,12 +159,12 @@ impl CompressionPlan<'_> {
         result
     }
 
-    /// Returns the request that the steps are about: what was given, calls and results paired.
+    /// Returns the request with paired calls and results.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// Writes the plan as JSON, without the texts of messages.
+    /// Returns the plan as JSON, without texts.
     pub fn to_json(&self) -> Value {
         let step = |step: &PlanStep| {
             json!({
@@ -197,7 +188,7 @@ impl CompressionPlan<'_> {
         })
     }
 
-    /// Writes in one phrase how it ends, and with how many tokens and messages.
+    /// Returns the outcome, tokens and messages as a phrase.
     pub fn headline(&self) -> Phrase {
         let outcome = self.outcome.phrase();
         let (before, budget, messages) = (self.tokens_before, self.budget, self.messages.len());
@@ -224,22 +215,22 @@ impl CompressionPlan<'_> {
         )
     }
 
-    /// Returns whether applying it changes anything, repairs aside.
+    /// Returns whether the plan changes messages, except by repairs.
     pub fn changes(&self) -> bool {
         self.outcome == PassOutcome::Compacted
     }
 
-    /// Returns where the current loop begins in the result.
+    /// Returns the start of the current loop in the result.
     pub fn new_loop_start(&self) -> usize {
         if !self.changes() {
             return self.loop_start;
         }
         let before = self.steps.iter().filter(|step| step.range.start < self.loop_start);
-        // A group that reaches over the start is whole on both sides, and so keeps its border.
+        // A group across the start keeps its border.
         before.map(|step| step.len_after().min((self.loop_start - step.range.start).max(1))).sum()
     }
 
-    /// Returns the figures of the pass, given the messages that it made. O(messages).
+    /// Returns the figures of the pass with this result. O(messages).
     pub fn report(&self, result: &[Message], meter: &Meter<'_>) -> CompressionReport {
         let changes = self.changes();
         let gone = |step: &&PlanStep| changes && matches!(step.action, Action::Drop | Action::Summarise);
@@ -276,59 +267,7 @@ impl PlanStep {
     }
 }
 
-/// How many lines of steps are shown before the rest is counted.
-const MAX_LINES: usize = 200;
-
-impl fmt::Display for CompressionPlan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.headline())?;
-        if !self.changes() {
-            return Ok(());
-        }
-        if self.messages.len() != self.given {
-            writeln!(
-                f,
-                "  input: {}; tool calls and results are paired first",
-                plural(self.given, "message")
-            )?;
-        }
-        write_rows(f, &rows(&self.steps))
-    }
-}
-
-/// Steps as cells; neighbours with the same action and reason are one row.
-fn rows(steps: &[PlanStep]) -> Vec<[String; 4]> {
-    let runs = steps.chunk_by(|a, b| a.action.as_str() == b.action.as_str() && a.reason == b.reason);
-    let row = |run: &[PlanStep]| {
-        let [first, ..] = run else { return Default::default() };
-        let messages: usize = run.iter().map(|step| step.range.len().max(1)).sum();
-        let id = first.id.as_deref().unwrap_or("-");
-        let more = if messages > 1 { format!(" +{}", messages - 1) } else { String::new() };
-        let before: u64 = run.iter().map(|step| step.tokens_before).sum();
-        let after: u64 = run.iter().map(|step| step.tokens_after).sum();
-        let tokens = format!("{before} → {after}");
-        [first.action.label().to_owned(), format!("{id}{more}"), tokens, first.reason.to_string()]
-    };
-    runs.map(row).collect()
-}
-
-fn write_rows(f: &mut fmt::Formatter<'_>, rows: &[[String; 4]]) -> fmt::Result {
-    let shown = rows.get(..rows.len().min(MAX_LINES)).unwrap_or_default();
-    let width = |column: usize| {
-        let cells = shown.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let [action, id, tokens] = [0, 1, 2].map(width);
-    for [a, b, c, reason] in shown {
-        writeln!(f, "  {a:action$}   {b:id$}   {c:tokens$}   {reason}")?;
-    }
-    match rows.len() - shown.len() {
-        0 => Ok(()),
-        more => writeln!(f, "  and {}", plural(more, "more row")),
-    }
-}
-
-/// Puts notes between the steps of groups, each before the first group at or behind its place.
+/// Inserts each note before the first group at or after its position.
 pub(crate) fn with_notes(
     steps: impl ExactSizeIterator<Item = PlanStep>,
     mut notes: Vec<PlacedNote>,

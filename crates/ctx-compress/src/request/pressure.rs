@@ -10,13 +10,13 @@ use crate::request::meter::Meter;
 use crate::request::outcome::Overflow;
 use crate::request::preview::{gist, preview, without_middle};
 
-/// How many characters of a result or text stay, from the gentlest step to the hardest.
+/// Characters kept of a result or text, step by step.
 const STEPS: [usize; 4] = [600, 240, 80, 0];
 
 /// Characters kept of a result in an older round, before a digest replaces the round.
 const PREVIEW_STEPS: [usize; 3] = [600, 240, 80];
 
-/// How many characters of the last user message stay at the least.
+/// Minimum length of the last user message in characters.
 const LAST_WORDS: usize = 16;
 
 /// Shortens the running turn until all required messages have at most `budget` tokens. Does nothing if they fit.
@@ -56,31 +56,32 @@ pub(crate) fn relieve(
         relief.shorten_last_words(last);
     }
     if relief.tokens > budget {
-        return Err(Box::new(Overflow::of(messages, layout, budget, |group| relief.saved(group))));
+        let saved =
+            |group: &LaidGroup| saved_tokens(messages, relief.shortened.range(group.range.clone()), meter);
+        return Err(Box::new(Overflow::of(messages, layout, budget, saved)));
     }
     Ok(relief.shortened)
+}
+
+/// Returns the tokens that shorter messages save.
+pub(crate) fn saved_tokens<'a>(
+    messages: &[Message],
+    shortened: impl Iterator<Item = (&'a usize, &'a Message)>,
+    meter: &Meter<'_>,
+) -> u64 {
+    shortened.map(|(index, short)| meter.message(&messages[*index]) - meter.message(short)).sum()
 }
 
 struct Relief<'a> {
     messages: &'a [Message],
     meter: &'a Meter<'a>,
     shortened: BTreeMap<usize, Message>,
-    /// What everything costs that must stay.
+    /// Tokens of all protected messages.
     tokens: u64,
     budget: u64,
 }
 
 impl Relief<'_> {
-    /// Returns how many tokens a group has lost.
-    fn saved(&self, group: &LaidGroup) -> u64 {
-        let shortened = self.shortened.range(group.range.clone());
-        let saving = |(index, short): (&usize, &Message)| {
-            let before = self.messages.get(*index).map_or(0, |message| self.meter.message(message));
-            before.saturating_sub(self.meter.message(short))
-        };
-        shortened.map(saving).sum()
-    }
-
     fn shorten_results(&mut self, group: &LaidGroup, max_chars: usize) {
         let members = self.messages.get(group.range.clone()).unwrap_or_default();
         let tools = tool_names(members);
@@ -102,18 +103,18 @@ impl Relief<'_> {
         }
     }
 
-    /// Shortens the last user message to what is left for it.
+    /// Shortens the last user message to the remaining tokens.
     fn shorten_last_words(&mut self, index: usize) {
         let Some(message) = self.messages.get(index) else { return };
         let mut chars = message.text().chars().count();
         while chars > LAST_WORDS {
-            // Falls by a tenth a time, so that little more goes than must; what fits is replaced no more.
+            // Small steps of 10% remove little more than necessary.
             chars = (chars - chars.div_ceil(10)).max(LAST_WORDS);
             self.replace(index, message, |message| without_middle(message, chars));
         }
     }
 
-    /// Puts a shorter message in the place of one, if there is one and it is still too much.
+    /// Replaces a message by a shorter one while the budget is exceeded.
     fn replace(
         &mut self,
         index: usize,

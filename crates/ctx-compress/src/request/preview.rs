@@ -1,4 +1,4 @@
-//! Less text in place of much: previews of tool results, the gist of long messages.
+//! Previews of tool results, and the gist of long messages.
 
 use std::ops::Range;
 
@@ -7,10 +7,8 @@ use serde_json::Value;
 
 use crate::request::excerpt::{Excerpt, byte_of};
 
-/// Replaces a tool result by a preview: the tool, how it went, its first and last lines.
-///
-/// At most about `max_chars` characters of the result are shown. Role, ids and name stay. `None` if that would not be
-/// shorter.
+/// Replaces a tool result by a preview: the tool, its status, and at most about `max_chars` characters of the result;
+/// `None` if that is not shorter.
 pub(crate) fn preview(result: &Message, tool: &str, max_chars: usize) -> Option<Message> {
     let text = result.text();
     let chars = text.chars().count();
@@ -28,9 +26,8 @@ pub(crate) fn preview(result: &Message, tool: &str, max_chars: usize) -> Option<
     preview.replace_in(result)
 }
 
-/// Replaces a long text by its first paragraph, its list and its conclusion, or by its beginning and end.
-///
-/// At most about `max_chars` characters stay. `None` if that would not be shorter.
+/// Replaces a long text by at most about `max_chars` characters: its first paragraph, list and conclusion, or its
+/// beginning and end; `None` if that is not shorter.
 pub(crate) fn gist(message: &Message, max_chars: usize) -> Option<Message> {
     let text = message.text();
     if text.chars().count() <= max_chars {
@@ -42,7 +39,7 @@ pub(crate) fn gist(message: &Message, max_chars: usize) -> Option<Message> {
     }
 }
 
-/// Replaces a text by its beginning and end; `None` if that would not be shorter.
+/// Replaces a text by its beginning and end; `None` if that is not shorter.
 pub(crate) fn without_middle(message: &Message, max_chars: usize) -> Option<Message> {
     let text = message.text();
     let mut excerpt = Excerpt::of(&text);
@@ -50,7 +47,7 @@ pub(crate) fn without_middle(message: &Message, max_chars: usize) -> Option<Mess
     excerpt.replace_in(message)
 }
 
-/// Returns whether a result says that something failed.
+/// Returns whether a result is an error.
 pub(crate) fn is_error(text: &str) -> bool {
     let text = text.trim_start();
     let begins = |word: &str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
@@ -75,7 +72,7 @@ pub(crate) fn is_error(text: &str) -> bool {
         || ["error", "failed", "failure"].contains(&status)
 }
 
-/// Words with which a conclusion begins.
+/// First words of a conclusion.
 const CONCLUSIONS: [&str; 9] =
     ["conclusion", "in conclusion", "summary", "in summary", "in short", "to sum up", "总之", "总结", "结论"];
 
@@ -108,10 +105,10 @@ fn structured(text: &str, max_chars: usize) -> Option<Excerpt<'_>> {
     Some(gist)
 }
 
-/// How many characters of a line of a list stay.
+/// Limit of a line of a list in characters.
 const LONGEST_LINE: usize = 120;
 
-/// Returns where the lines of a text stand, without white space around them.
+/// Returns the ranges of lines without surrounding white space.
 fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut end = 0;
     text.split_inclusive('\n').map(move |line| {

@@ -1,4 +1,4 @@
-//! Putting right what providers refuse: calls and results that do not pair.
+//! Repairs unpaired calls and results, which providers reject.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,34 +7,33 @@ use ctx_types::{Code, Diagnostic, Message, Phrase, Role, Source, phrase};
 
 use crate::codes;
 
-/// Messages whose calls and results pair, and what had to be changed for that.
+/// Messages with paired calls and results, and the changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repaired {
-    /// The messages: each call has exactly one result, before the next message that is no result.
+    /// The messages: each call has exactly one result, before the next other message.
     pub messages: Vec<Message>,
-    /// What was changed, with pointers into the list of messages as it was given.
+    /// The changes, with pointers into the original list of messages.
     pub diagnostics: Vec<Diagnostic>,
-    /// Which of the messages that were given are left out, ascending.
+    /// Indexes of removed messages, ascending.
     pub left_out: Vec<usize>,
-    /// For each message that was given, how many messages stand before its place now; one more for the end.
+    /// The new index of each original message, and of the end.
     places: Vec<usize>,
 }
 
 impl Repaired {
-    /// Returns the index at which the message stands now, or would stand, that was at `index`.
+    /// Returns the new index of an original message; for a removed one, that of the next message.
     pub fn place(&self, index: usize) -> usize {
         self.places.get(index).or(self.places.last()).copied().unwrap_or(0)
     }
 }
 
-/// What a call without a result is answered with.
+/// The placeholder result of a call without a result.
 const INTERRUPTED: &str = "[interrupted: this call has no result]";
 
-/// Makes calls and results pair; `None` if they do already, which costs O(messages) and copies nothing.
+/// Pairs calls and results; `None` if they are paired already. O(messages).
 ///
-/// A result directly follows the message with its call: a later one is moved there, a second one and one without a
-/// call are dropped, and a call without a result gets a placeholder. A result whose call the provider stores keeps its
-/// place. O(messages).
+/// Moves a late result to its call, removes a second result and one without a call, and adds a placeholder to a call
+/// without a result. A result whose call the provider stores keeps its place.
 ///
 /// ```
 /// use ctx_compress::request::repair;
@@ -50,14 +49,21 @@ pub fn repair(messages: &[Message]) -> Option<Repaired> {
     if is_paired(messages) {
         return None;
     }
-    let mut pairing = Pairing::default();
-    for (index, message) in messages.iter().enumerate() {
-        pairing.add(index, message, messages);
+    let mut pairing = Pairing {
+        messages,
+        calls: Vec::new(),
+        by_id: HashMap::new(),
+        open_from: 0,
+        of_stored_calls: HashSet::new(),
+        found: Vec::new(),
+    };
+    for index in 0..messages.len() {
+        pairing.add(index);
     }
-    Some(pairing.finish(messages))
+    Some(pairing.finish())
 }
 
-/// Returns whether each call is answered exactly once, before the next message that is no result.
+/// Returns whether each call has exactly one result, before the next other message.
 pub(crate) fn is_paired(messages: &[Message]) -> bool {
     let mut open: HashSet<&str> = HashSet::new();
     for message in messages {
@@ -80,35 +86,33 @@ pub(crate) fn is_paired(messages: &[Message]) -> bool {
     open.is_empty()
 }
 
-/// Which result goes to which call.
-#[derive(Default)]
+/// The pairs of calls and results.
 struct Pairing<'a> {
+    messages: &'a [Message],
     calls: Vec<Call<'a>>,
     /// The newest call with an id, as a position in `calls`.
     by_id: HashMap<&'a str, usize>,
-    /// Where in `calls` those begin that a result may directly follow now.
+    /// The first call that a result may follow directly.
     open_from: usize,
-    /// For each message with calls, in order, where its own begin.
-    owners: Vec<(usize, usize)>,
-    /// The results that stay.
-    kept: Vec<usize>,
-    /// The results whose calls the provider stores, ascending.
-    of_stored_calls: Vec<usize>,
+    /// The results whose calls the provider stores.
+    of_stored_calls: HashSet<usize>,
     found: Vec<Diagnostic>,
 }
 
 struct Call<'a> {
-    /// The index of the message that makes it.
+    /// The index of its message.
     owner: usize,
     /// Its position among the calls of that message.
     position: usize,
     id: &'a str,
-    /// The index of the message that answers it.
+    /// The index of its result.
     result: Option<usize>,
 }
 
 impl<'a> Pairing<'a> {
-    fn add(&mut self, index: usize, message: &'a Message, messages: &[Message]) {
+    fn add(&mut self, index: usize) {
+        let messages = self.messages;
+        let message = &messages[index];
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
                 "role `{role}` cannot have tool calls; they are removed",
@@ -117,7 +121,7 @@ impl<'a> Pairing<'a> {
             self.report(codes::MISPLACED_CALL, text, format!("/{index}/tool_calls"));
         }
         match message.role {
-            Role::Tool => self.add_result(index, message, messages),
+            Role::Tool => self.add_result(index, message),
             Role::Assistant => self.add_calls(index, message),
             _ => self.open_from = self.calls.len(),
         }
@@ -125,7 +129,6 @@ impl<'a> Pairing<'a> {
 
     fn add_calls(&mut self, owner: usize, message: &'a Message) {
         self.open_from = self.calls.len();
-        self.owners.push((owner, self.open_from));
         for (position, call) in message.tool_calls.iter().enumerate() {
             let earlier = self.by_id.get(&*call.id).is_some_and(|at| *at >= self.open_from);
             if earlier || call.id.is_empty() {
@@ -145,30 +148,28 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    fn add_result(&mut self, index: usize, message: &'a Message, messages: &[Message]) {
+    fn add_result(&mut self, index: usize, message: &'a Message) {
         let pointer = format!("/{index}");
         let at = match message.tool_call_id.as_deref().filter(|id| !id.is_empty()) {
             Some(id) => self.by_id.get(id).copied(),
-            // A result that names no call answers the next one that waits directly above.
-            None => (self.open_from..self.calls.len())
-                .find(|at| self.calls.get(*at).is_some_and(|call| call.result.is_none())),
+            // A result without an id belongs to the next open call directly above.
+            None => (self.open_from..self.calls.len()).find(|at| self.calls[*at].result.is_none()),
         };
-        let Some((at, call)) = at.and_then(|at| Some((at, self.calls.get_mut(at)?))) else {
+        let Some(at) = at else {
             if message.answers_stored_call() {
-                return self.of_stored_calls.push(index);
+                self.of_stored_calls.insert(index);
+                return;
             }
             let id = message.tool_call_id.as_deref().unwrap_or_default();
             let text = phrase!("no earlier call has id `{id}`; the result is removed", id = excerpt(id));
             return self.report(codes::ORPHAN_RESULT, text, pointer);
         };
+        let call = &mut self.calls[at];
         let id = excerpt(call.id);
         let written = interrupted_id(call.id);
-        let is_interrupted = |at: usize| {
-            messages.get(at).is_some_and(|earlier| earlier.source.id.as_deref() == Some(written.as_str()))
-        };
-        // What an earlier repair wrote gives way to what the tool really said.
-        call.result = call.result.filter(|earlier| !is_interrupted(*earlier));
-        if call.result.is_some() {
+        // A real result replaces the placeholder of an earlier repair.
+        let is_real = |at: usize| self.messages[at].source.id.as_deref() != Some(written.as_str());
+        if call.result.is_some_and(is_real) {
             let text = phrase!("call `{id}` already has a result; the second one is removed", id);
             return self.report(codes::DUPLICATE_RESULT, text, pointer);
         }
@@ -183,65 +184,52 @@ impl<'a> Pairing<'a> {
         self.found.push(Diagnostic::warning(code, message).at_pointer(pointer));
     }
 
-    fn finish(mut self, messages: &[Message]) -> Repaired {
-        let unanswered: Vec<(usize, usize, String)> = self
-            .calls
-            .iter()
-            .filter(|call| call.result.is_none())
-            .map(|call| (call.owner, call.position, excerpt(call.id).into_owned()))
-            .collect();
-        for (owner, position, id) in unanswered {
-            let text = phrase!("call `{id}` has no result; a placeholder result is added", id);
-            self.report(codes::UNANSWERED_CALL, text, format!("/{owner}/tool_calls/{position}"));
+    fn finish(mut self) -> Repaired {
+        for call in self.calls.iter().filter(|call| call.result.is_none()) {
+            let text =
+                phrase!("call `{id}` has no result; a placeholder result is added", id = excerpt(call.id));
+            let pointer = format!("/{}/tool_calls/{}", call.owner, call.position);
+            self.found.push(Diagnostic::warning(codes::UNANSWERED_CALL, text).at_pointer(pointer));
         }
-        let results = self.calls.iter().filter_map(|call| call.result);
-        self.kept = results.chain(self.of_stored_calls.iter().copied()).collect();
-        let (mut result, mut places) =
-            (Vec::with_capacity(messages.len()), Vec::with_capacity(messages.len() + 1));
-        for (index, message) in messages.iter().enumerate() {
-            places.push(result.len());
+        let (mut messages, mut places) = (Vec::new(), Vec::new());
+        for (index, message) in self.messages.iter().enumerate() {
+            places.push(messages.len());
+            let is_of_stored_call = self.of_stored_calls.contains(&index);
             match message.role {
-                Role::Tool if self.of_stored_calls.binary_search(&index).is_ok() => {
-                    result.push(message.clone());
-                }
+                Role::Tool if is_of_stored_call => messages.push(message.clone()),
                 Role::Tool => {}
-                Role::Assistant => self.write_group(index, message, messages, &mut result),
-                _ => result.push(message.clone().with(|message| message.tool_calls = Vec::new())),
+                Role::Assistant => self.write_group(index, message, &mut messages),
+                _ => messages.push(message.clone().with(|message| message.tool_calls = Vec::new())),
             }
         }
-        places.push(result.len());
-        self.kept.sort_unstable();
-        let is_left_out = |(index, message): (usize, &Message)| {
-            (message.role == Role::Tool && self.kept.binary_search(&index).is_err()).then_some(index)
-        };
-        let left_out = messages.iter().enumerate().filter_map(is_left_out).collect();
-        Repaired { messages: result, diagnostics: self.found, left_out, places }
+        places.push(messages.len());
+        let results = self.calls.iter().filter_map(|call| call.result);
+        let kept: HashSet<usize> = results.chain(self.of_stored_calls).collect();
+        let is_left_out = |index: &usize| self.messages[*index].role == Role::Tool && !kept.contains(index);
+        let left_out = (0..self.messages.len()).filter(is_left_out).collect();
+        Repaired { messages, diagnostics: self.found, left_out, places }
     }
 
-    /// Writes a message with the calls that are kept, and their results in the order in which they came.
-    fn write_group(&self, index: usize, message: &Message, all: &[Message], into: &mut Vec<Message>) {
-        let at = self.owners.partition_point(|(owner, _)| *owner < index);
-        let begin = self.owners.get(at).map_or(0, |(_, begin)| *begin);
-        let end = self.owners.get(at + 1).map_or(self.calls.len(), |(_, begin)| *begin);
-        let calls = self.calls.get(begin..end).unwrap_or_default();
+    /// Writes a message with its kept calls, then their results in their order.
+    fn write_group(&self, index: usize, message: &Message, into: &mut Vec<Message>) {
+        let begin = self.calls.partition_point(|call| call.owner < index);
+        let end = self.calls.partition_point(|call| call.owner <= index);
+        let calls = &self.calls[begin..end];
         if calls.len() == message.tool_calls.len() {
             into.push(message.clone());
         } else {
-            let kept = calls.iter().filter_map(|call| message.tool_calls.get(call.position));
-            let kept = kept.cloned().collect();
+            let kept = calls.iter().map(|call| message.tool_calls[call.position].clone()).collect();
             into.push(message.clone().with(|message| message.tool_calls = kept));
         }
         let mut answered: Vec<(usize, &Call<'_>)> =
             calls.iter().filter_map(|call| Some((call.result?, call))).collect();
         answered.sort_unstable_by_key(|(result, _)| *result);
-        for (result, call) in answered {
-            into.extend(all.get(result).map(|result| clean(result, call.id)));
-        }
+        into.extend(answered.into_iter().map(|(result, call)| clean(&self.messages[result], call.id)));
         into.extend(calls.iter().filter(|call| call.result.is_none()).map(interrupted));
     }
 }
 
-/// Returns a result that names its call and makes none itself.
+/// Returns a result with the id of its call, and without calls.
 fn clean(result: &Message, id: &str) -> Message {
     if result.tool_call_id.as_deref() == Some(id) && result.tool_calls.is_empty() {
         return result.clone();
@@ -252,7 +240,7 @@ fn clean(result: &Message, id: &str) -> Message {
     })
 }
 
-/// The id of what stands for the result of a call, by which it is known again.
+/// Returns the id of the placeholder result of a call.
 fn interrupted_id(call: &str) -> String {
     format!("interrupted-{call}")
 }

@@ -1,4 +1,4 @@
-//! What a strategy is given, and what it answers.
+//! Strategies of request compression.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -12,16 +12,16 @@ use crate::request::last_rounds::LastRounds;
 use crate::request::layout::is_point;
 use crate::request::meter::Meter;
 
-/// Decides what becomes of the settled history of a request.
+/// Selects the messages of the history that a request keeps.
 ///
-/// The pipeline holds it to its room: a selection that costs more is replaced by that of [`LastRounds`], with a
-/// diagnostic. A strategy is deterministic: equal material gives equal selections.
+/// A selection that exceeds the token limits is replaced by that of [`LastRounds`], with a diagnostic. Equal material must
+/// give equal selections.
 ///
 /// ```
 /// use ctx_compress::request::{CompressionPipeline, Fate, Material, RequestConfig, Selection, Strategy};
 /// use ctx_types::{Message, Role, Source, phrase};
 ///
-/// /// Forgets everything that may be forgotten.
+/// /// Drops the history.
 /// #[derive(Debug)]
 /// struct Forget;
 ///
@@ -43,48 +43,53 @@ use crate::request::meter::Meter;
 /// assert_eq!(compression.messages.len(), 3, "user messages directly before the last one are being answered too");
 /// ```
 pub trait Strategy: Debug + Send + Sync {
-    /// Returns the name, as the command line and reports have it.
+    /// Returns the name used in options and reports.
     fn name(&self) -> &str;
 
-    /// Decides for each group of the material; the selection has one fate for each, in their order.
+    /// Selects for each group, in order.
     fn choose(&self, material: &Material<'_>) -> Selection;
 }
 
-/// What a strategy may choose from.
+/// The input of a strategy.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Material<'a> {
-    /// The whole request, calls and results paired.
+    /// The whole request, with paired calls and results.
     pub messages: &'a [Message],
     /// The groups that may be changed, oldest first: ranges of `messages`.
     ///
-    /// Before its own messages a group has those that a placement put at one of several points: they stay or go
-    /// with it.
+    /// A group begins with the messages that an entry with several positions placed before it; they share its fate.
     pub groups: &'a [Range<usize>],
-    /// How many tokens what is kept of them may have, notes included.
+    /// Token limit of the kept messages and notes.
     pub room: u64,
-    /// How many of these tokens messages may have, whole or shortened; the rest is for notes.
+    /// Token limit of the kept messages without notes.
     ///
-    /// None where what must stay did not fit and was shortened: with the few tokens more with which it fits there is no
-    /// room beside it, and more budget never keeps fewer messages.
+    /// 0 if protected messages had to be shortened. Otherwise a larger budget, in which they just fit, would keep fewer
+    /// messages.
     pub room_for_messages: u64,
-    /// How many tokens the whole request is to have.
+    /// Target of the whole request in tokens.
     pub target: u64,
     /// The configuration.
     pub config: &'a RequestConfig,
-    /// What things cost.
+    /// Counts tokens.
     pub meter: &'a Meter<'a>,
 }
 
 impl<'a> Material<'a> {
-    /// Returns the messages of a group, what goes with it first.
+    /// Returns the messages of a group.
     pub fn members(&self, group: &Range<usize>) -> &'a [Message] {
         self.messages.get(group.clone()).unwrap_or_default()
     }
 
-    /// Returns a group without what only goes with it.
+    /// Returns a group without placed messages before it.
     pub fn own(&self, group: &Range<usize>) -> Range<usize> {
         group.start + self.members(group).iter().take_while(|message| is_point(message)).count()..group.end
+    }
+
+    /// Returns whether a message is in a group that may be changed.
+    pub(crate) fn may_change(&self, index: usize) -> bool {
+        let at = self.groups.partition_point(|group| group.end <= index);
+        self.groups.get(at).is_some_and(|group| group.contains(&index))
     }
 
     /// Returns the tokens of a group.
@@ -93,45 +98,45 @@ impl<'a> Material<'a> {
     }
 }
 
-/// What a strategy decided.
+/// The output of a strategy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
-    /// What becomes of each group, in their order.
+    /// The fate of each group, in order.
     pub fates: Vec<Fate>,
-    /// New messages that stand for groups.
+    /// New messages that replace groups.
     pub notes: Vec<PlacedNote>,
 }
 
-/// What becomes of a group, and why: one phrase, lower case, no full stop.
+/// The fate of a group, with a reason in lower case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
-    /// It stays as it is.
+    /// Keeps it unchanged.
     Keep(Phrase),
-    /// It is replaced by these messages: as many, with the same roles, calls and ids, and less text.
+    /// Replaces it with as many messages of the same roles, calls and ids, and less text.
     Shorten(Vec<Message>, Phrase),
-    /// A note stands for it.
+    /// Replaces it with a note.
     Summarise(Phrase),
-    /// It is left out.
+    /// Drops it.
     Drop(Phrase),
 }
 
-/// A new message, and its place.
+/// A new message and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedNote {
-    /// The index in the material's messages before which it goes.
+    /// The index of the next message in the material.
     pub before: usize,
     /// The message.
     pub message: Message,
 }
 
 impl Selection {
-    /// Returns what is kept of a material's groups and written about them.
+    /// Returns the tokens of kept groups and notes.
     pub(crate) fn tokens(&self, material: &Material<'_>) -> u64 {
         let notes = self.notes.iter().map(|note| material.meter.message(&note.message));
         self.kept_tokens(material) + notes.sum::<u64>()
     }
 
-    /// Returns what is kept of a material's groups.
+    /// Returns the tokens of kept groups.
     pub(crate) fn kept_tokens(&self, material: &Material<'_>) -> u64 {
         let kept = self.fates.iter().zip(material.groups).map(|(fate, group)| match fate {
             Fate::Keep(_) => material.tokens(group),
@@ -145,7 +150,7 @@ impl Selection {
 /// The names of the built-in strategies, the default first.
 pub const STRATEGIES: [&str; 4] = ["telegraphic", "sentences", "key-message", "last-rounds"];
 
-/// Makes a built-in strategy by its name; `None` for any other name.
+/// Makes a built-in strategy by its name.
 ///
 /// ```
 /// use ctx_compress::request::{STRATEGIES, strategy};

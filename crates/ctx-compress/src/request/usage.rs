@@ -1,4 +1,4 @@
-//! How full a request is, asked every turn.
+//! Use of the budget, checked every turn.
 
 use ctx_types::Message;
 use serde::Serialize;
@@ -6,17 +6,17 @@ use serde::Serialize;
 use crate::request::config::usage;
 use crate::request::meter::Meter;
 
-/// How much of its budget a request uses.
+/// Use of the budget by a request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextUsage {
-    /// The tokens of all messages.
+    /// Tokens of all messages.
     pub used_tokens: u64,
     /// The budget.
     pub total_budget: u64,
-    /// The part of the budget that is used; above 1 where it is exceeded.
+    /// Used share of the budget; above 1 if exceeded.
     pub usage_percent: f64,
-    /// What is left; negative where the budget is exceeded.
+    /// Remaining tokens; negative if exceeded.
     pub remaining: i64,
 }
 
@@ -33,10 +33,10 @@ impl ContextUsage {
     }
 }
 
-/// Remembers what a growing conversation costs, and whether the last pass was of any use.
+/// Caches the tokens of a growing conversation, and whether the last pass made progress.
 ///
-/// Asking again about an unchanged conversation is O(1), about a longer one O(new messages). It looks at the first
-/// and the last message that it has measured; whoever changes one between them calls [`UsageWatch::forget`].
+/// O(1) for an unchanged conversation, O(new messages) for a longer one. It compares the first and the last measured
+/// message; after a change between them, call [`UsageWatch::forget`].
 ///
 /// ```
 /// use ctx_compress::request::{Meter, UsageWatch};
@@ -53,7 +53,7 @@ pub struct UsageWatch {
     measured: usize,
     ends: Option<(Message, Message)>,
     tokens: u64,
-    /// What was measured when a pass last made no progress.
+    /// The measures at the last pass without progress.
     hopeless: Option<(usize, u64)>,
 }
 
@@ -72,17 +72,17 @@ impl UsageWatch {
         self.tokens
     }
 
-    /// Forgets everything, so that the next call measures anew.
+    /// Clears the cache.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Notes that a pass over what was measured last made no progress.
+    /// Records that a pass over the measured messages made no progress.
     pub fn note_no_progress(&mut self) {
         self.hopeless = Some((self.measured, self.tokens));
     }
 
-    /// Returns whether a pass over exactly this made no progress before.
+    /// Returns whether a pass over the same messages made no progress.
     pub fn is_hopeless(&self) -> bool {
         self.hopeless == Some((self.measured, self.tokens))
     }

@@ -4,7 +4,6 @@ use std::future::Future as _;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use ctx_compress::mask::{
     Extraction, MadeBy, MaskConfig, MaskPlan, MaskSelection, Summarizing, switch_summary,
@@ -12,14 +11,14 @@ use ctx_compress::mask::{
 use ctx_tokens::Counter;
 use ctx_types::Text;
 use ctx_types::ports::{
-    Deadline, PortError, PortFuture, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest, TokenCounter,
+    PortError, PortFuture, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest, TokenCounter,
 };
 use ctx_types::session::{NodeId, Session, SessionOp};
 use proptest::prelude::*;
 
 use crate::generate::{Draw, draws, session};
 use crate::property::cases;
-use crate::{Scripted, bytes, says, summarize, visible};
+use crate::{Clock, Hangs, Scripted, bytes, says, summarize, visible};
 
 /// Compresses again and again, each time what there is then, and takes the summaries away from the last to the first.
 fn check_chain(draws: &[Draw], selections: &[u8], inner: usize) {
@@ -159,49 +158,9 @@ fn check_acceptance(draws: &[Draw], answers: &[SummaryAnswer], retries: u32, has
         MadeBy::Summarizer => {
             assert_eq!((last.text.trim(), last.finish), (draft.text.trim(), SummaryFinish::Complete));
         }
-        MadeBy::Extract | MadeBy::Both => {
+        MadeBy::Extract => {
             assert_eq!((&*draft.text, draft.failure.is_some()), ("It is said.", true));
         }
-    }
-}
-
-/// A summarizer that never answers, and counts how often it is asked.
-struct Hangs {
-    asked: AtomicUsize,
-    window: Option<u32>,
-}
-
-impl Summarizer for Hangs {
-    fn summarize<'a>(&'a self, _: &'a SummaryRequest) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        Box::pin(std::future::pending())
-    }
-
-    fn window(&self) -> Option<u32> {
-        self.window
-    }
-}
-
-/// A clock whose limits are over as soon as something waits for them.
-#[derive(Default)]
-struct Limits {
-    set: AtomicUsize,
-    is_limit: bool,
-}
-
-impl Deadline for Limits {
-    fn is_over(&self) -> bool {
-        false
-    }
-
-    fn over(&self) -> PortFuture<'_, ()> {
-        let is_limit = self.is_limit;
-        Box::pin(std::future::poll_fn(move |_| if is_limit { Poll::Ready(()) } else { Poll::Pending }))
-    }
-
-    fn within(&self, _: Duration) -> Box<dyn Deadline> {
-        self.set.fetch_add(1, Ordering::Relaxed);
-        Box::new(Self { is_limit: true, ..Self::default() })
     }
 }
 
@@ -212,7 +171,7 @@ fn check_limits(session: &Session, retries: u32, window: Option<u32>) {
     let counter = Counter::estimate();
     let config = MaskConfig { protect_recent_count: 1, summary_retries: retries, ..MaskConfig::default() };
     let Ok(plan) = MaskPlan::new(session, &config, &MaskSelection::All, &counter) else { return };
-    let (clock, summarizer) = (Limits::default(), Hangs { asked: AtomicUsize::new(0), window });
+    let (clock, summarizer) = (Clock::default(), Hangs { window, ..Hangs::default() });
     let extract = |_: &Extraction<'_>| Some(Text::from("It is said."));
     let with = Summarizing {
         summarizer: Some(&summarizer),
@@ -222,7 +181,7 @@ fn check_limits(session: &Session, retries: u32, window: Option<u32>) {
     };
     let made = pollster::block_on(plan.summarize(&with));
     assert!(made.is_err() || made.is_ok_and(|draft| draft.made_by != MadeBy::Summarizer));
-    let (asked, limits) = (summarizer.asked.into_inner(), clock.set.into_inner());
+    let (asked, limits) = (summarizer.asked.into_inner(), clock.limits.into_inner());
     assert_eq!(asked, limits, "every request has its time limit");
     assert!(asked <= (1 + retries as usize) * (MOST_PARTS + 1), "{asked} requests");
 }

@@ -1,6 +1,6 @@
 //! Masks through the public API.
 //!
-//! The invariants of the design about masks are property tests over the generator in `generate.rs`, 1,000 cases each;
+//! The invariants of compaction are property tests over the generator in `generate.rs`, 1,000 cases each;
 //! `cargo xtask properties` tries more. Those about requests, 1 to 12, are in `tests/request/`.
 //!
 //! | number | invariant | test |
@@ -36,9 +36,13 @@ mod kind;
 mod parts;
 mod property;
 mod range;
-mod seed;
+mod stored;
 mod summarizer;
 mod switch;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
 
 use ctx_compress::mask::{MaskConfig, MaskDraft, MaskPlan, MaskSelection, Summarizing, SummaryFailure};
 use ctx_tokens::Counter;
@@ -145,4 +149,48 @@ impl<F: Fn(&SummaryRequest) -> Result<SummaryAnswer, PortError> + Send + Sync> S
 /// A summarizer that always says the same.
 fn says(text: &'static str) -> impl Summarizer {
     Scripted { answer: move |_: &SummaryRequest| Ok(text.into()), window: None }
+}
+
+/// A summarizer that never answers, and counts requests.
+#[derive(Default)]
+struct Hangs {
+    asked: AtomicUsize,
+    window: Option<u32>,
+}
+
+impl Summarizer for Hangs {
+    fn summarize<'a>(&'a self, _: &'a SummaryRequest) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        Box::pin(std::future::pending())
+    }
+
+    fn window(&self) -> Option<u32> {
+        self.window
+    }
+}
+
+/// A clock whose limits pass as soon as something waits for them; the caller may cancel.
+#[derive(Default)]
+struct Clock {
+    is_cancelled: AtomicBool,
+    limits: AtomicUsize,
+    is_limit: bool,
+}
+
+impl Deadline for Clock {
+    fn is_over(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    fn over(&self) -> PortFuture<'_, ()> {
+        Box::pin(std::future::poll_fn(|_| {
+            if self.is_limit || self.is_over() { Poll::Ready(()) } else { Poll::Pending }
+        }))
+    }
+
+    fn within(&self, limit: Duration) -> Box<dyn Deadline> {
+        assert_eq!(limit, Duration::from_secs(120));
+        self.limits.fetch_add(1, Ordering::Relaxed);
+        Box::new(Self { is_limit: true, ..Self::default() })
+    }
 }

@@ -71,7 +71,26 @@ fn a_summarizer_that_never_finds_room_ends() {
 }
 
 #[test]
-fn a_part_that_fails_falls_back_by_itself() {
+fn shortens_long_summaries_of_parts() {
+    let prompts = Mutex::new(Vec::new());
+    let answer = |request: &SummaryRequest| {
+        let mut prompts = prompts.lock().unwrap();
+        prompts.push(request.prompt.to_string());
+        let is_last = prompts.len() == 4;
+        Ok(if is_last { "All of it.".to_owned() } else { "They talk of many things. ".repeat(40) }.into())
+    };
+    let config =
+        MaskConfig { summary_prompt: "C {context}".into(), summary_max_tokens: 100, ..MaskConfig::default() };
+    let plan = plan(&conversation(&"u a ".repeat(20)), &config, &MaskSelection::All).unwrap();
+    let draft = summarize(plan, &Scripted { answer, window: Some(900) }).unwrap();
+    assert_eq!((&*draft.text, draft.parts), ("All of it.", 3));
+    let prompts = prompts.into_inner().unwrap();
+    assert_eq!(prompts[3].matches("[…]").count(), 3, "{}", prompts[3]);
+    assert!(Counter::estimate().count(&prompts[3]) <= 800);
+}
+
+#[test]
+fn extracts_all_messages_if_a_part_fails() {
     let asked = Mutex::new(0);
     let answer = |_: &SummaryRequest| {
         let mut asked = asked.lock().unwrap();
@@ -94,7 +113,7 @@ fn a_part_that_fails_falls_back_by_itself() {
         extract: Some(&extract),
     };
     let draft = pollster::block_on(plan.summarize(&with)).unwrap();
-    assert_eq!((draft.made_by, &*draft.text), (MadeBy::Both, "Summary 4."));
+    assert_eq!((draft.made_by, &*draft.text), (MadeBy::Extract, "Own words of 30."));
     assert_eq!(draft.failure.unwrap().to_string(), "the summarizer failed (not allowed): no");
 }
 

@@ -1,19 +1,15 @@
 //! Summarizers of all kinds: those that fail, hang, or answer something else than a summary.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::Poll;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctx_compress::mask::{
     Extraction, MadeBy, MaskConfig, MaskPlan, MaskSelection, Summarizing, SummaryFailure, SummaryFault,
 };
 use ctx_tokens::Counter;
-use ctx_types::ports::{
-    Deadline, PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest,
-};
+use ctx_types::ports::{PortError, PortErrorKind, SummaryAnswer, SummaryFinish, SummaryRequest};
 use ctx_types::{Text, phrase};
 
-use crate::{Scripted, conversation, plan, summarize, summarize_with};
+use crate::{Clock, Hangs, Scripted, conversation, plan, summarize, summarize_with};
 
 fn some_plan() -> MaskPlan {
     let config = MaskConfig { protect_recent_count: 2, ..MaskConfig::default() };
@@ -96,45 +92,10 @@ fn a_second_attempt_says_what_was_wrong() {
     assert!(prompts[1].prompt.ends_with("the reply is empty. Reply with the summary only, as plain text."));
 }
 
-/// A summarizer that never answers.
-struct Hangs;
-
-impl Summarizer for Hangs {
-    fn summarize<'a>(&'a self, _: &'a SummaryRequest) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
-        Box::pin(std::future::pending())
-    }
-}
-
-/// A clock whose limits are over as soon as something waits for them; the caller may cancel.
-#[derive(Default)]
-struct Clock {
-    is_cancelled: AtomicBool,
-    limits: AtomicUsize,
-    is_limit: bool,
-}
-
-impl Deadline for Clock {
-    fn is_over(&self) -> bool {
-        self.is_cancelled.load(Ordering::Relaxed)
-    }
-
-    fn over(&self) -> PortFuture<'_, ()> {
-        Box::pin(std::future::poll_fn(|_| {
-            if self.is_limit || self.is_over() { Poll::Ready(()) } else { Poll::Pending }
-        }))
-    }
-
-    fn within(&self, limit: Duration) -> Box<dyn Deadline> {
-        assert_eq!(limit, Duration::from_secs(120));
-        self.limits.fetch_add(1, Ordering::Relaxed);
-        Box::new(Self { is_limit: true, ..Self::default() })
-    }
-}
-
 #[test]
 fn a_summarizer_that_hangs_is_given_up_after_its_time() {
     let clock = Clock::default();
-    let failure = summarize_with(some_plan(), Some(&Hangs), Some(&clock)).unwrap_err();
+    let failure = summarize_with(some_plan(), Some(&Hangs::default()), Some(&clock)).unwrap_err();
     assert_eq!(failure, SummaryFailure::TimedOut { seconds: 120 });
     assert_eq!(clock.limits.into_inner(), 2, "the first attempt and one more");
 }
@@ -193,10 +154,13 @@ fn a_failure_falls_back_on_the_messages_own_words() {
 fn a_fallback_without_words_leaves_the_first_failure() {
     let counter = Counter::estimate();
     let extract = |_: &Extraction<'_>| None;
-    let with =
-        Summarizing { summarizer: Some(&Hangs), deadline: None, counter: &counter, extract: Some(&extract) };
-    let clock = Clock::default();
-    let with = Summarizing { deadline: Some(&clock), ..with };
+    let (hangs, clock) = (Hangs::default(), Clock::default());
+    let with = Summarizing {
+        summarizer: Some(&hangs),
+        deadline: Some(&clock),
+        counter: &counter,
+        extract: Some(&extract),
+    };
     let failure = pollster::block_on(some_plan().summarize(&with)).unwrap_err();
     assert_eq!(failure, SummaryFailure::TimedOut { seconds: 120 });
     let alone = Summarizing { summarizer: None, ..with };

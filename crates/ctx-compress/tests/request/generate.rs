@@ -37,7 +37,7 @@ pub(crate) fn paired_requests() -> impl Strategy<Value = Vec<Message>> {
     (draws(30), 0_u8..4).prop_map(|(draws, noted)| with_note(write(&draws, true), noted))
 }
 
-/// Requests of nothing but a conversation, as logs of seed 004 have them.
+/// Requests of nothing but a conversation.
 pub(crate) fn conversations() -> impl Strategy<Value = Vec<Message>> {
     draws(30).prop_map(|draws| {
         let draws: Vec<Draw> = draws.into_iter().filter(|draw| draw.kind < 17).collect();

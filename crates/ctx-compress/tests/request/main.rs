@@ -1,4 +1,4 @@
-//! What holds of compressed requests, whatever the conversation: the invariants of the design, by their numbers.
+//! Invariants of compressed requests, for any conversation; tests name them by number.
 //!
 //! Each is a property test over the generator in `generate.rs`, 1,000 cases each; `cargo xtask properties` tries more.
 //!
@@ -97,7 +97,7 @@ fn settings() -> impl Strategy<Value = Setting> {
     )
 }
 
-/// Settings as hosts have them: the defaults of the design, and only the budget differs.
+/// Settings as hosts have them: the defaults, and only the budget differs.
 fn usual_settings() -> impl Strategy<Value = Setting> {
     settings().prop_map(|setting| Setting {
         trigger: 80,

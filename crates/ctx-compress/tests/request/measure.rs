@@ -26,7 +26,7 @@ fn check_growth(text: &str, more: &str) {
     let meter = Meter::estimate();
     assert!(meter.message(&before) <= meter.message(&after));
     let chars: u64 = text.chars().map(|c| if c.is_ascii() { 1 } else { 4 }).sum();
-    assert_eq!(meter.message(&before), 10 + chars.div_ceil(4), "the estimate of the design");
+    assert_eq!(meter.message(&before), 10 + chars.div_ceil(4), "the estimate");
 }
 
 fn check_image(length: usize) {

@@ -21,8 +21,8 @@ fn check(name: &str) {
         }
         whole => Answer::json(200, whole),
     };
-    let folder = House::new(provider, vec![]).close();
-    let house = House::open_with(folder, provider, Server::script([reply]), |options| {
+    let agents = House::new(provider, vec![]).close();
+    let house = House::open_with(agents, provider, Server::script([reply]), |options| {
         options.on_loss = (case["on_loss"] == "drop").then_some(OnLoss::Drop);
     });
     let got = house.post(case["path"].as_str().unwrap(), &case["body"]);

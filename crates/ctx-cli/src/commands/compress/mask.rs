@@ -154,7 +154,7 @@ impl Work {
             "trigger": { "fires": trigger.fires(), "detail": trigger.to_string() },
             "settings": settings.values,
         });
-        let text = masks::plan(language, plan, &file.session, counting, trigger);
+        let text = masks::plan(language, plan, &file.session, counting, &trigger);
         let mut done = self.done(file, "planned", text, json);
         done.found.extend(plan.diagnostics.iter().cloned());
         done
@@ -172,7 +172,7 @@ impl Work {
             SummaryFailure::WindowTooSmall { .. } | SummaryFailure::TooManyParts { .. } => {
                 ("infeasible", "infeasible")
             }
-            SummaryFailure::NoProgress | SummaryFailure::NoExtract(_) => ("noProgress", "no progress"),
+            SummaryFailure::NoExtract(_) => ("noProgress", "no progress"),
             _ => ("failed", "failed"),
         };
         let outcome = json!({ "kind": kind, "reason": failure.as_str(), "detail": failure.to_string() });

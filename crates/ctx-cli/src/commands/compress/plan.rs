@@ -54,31 +54,102 @@ fn row(language: Language, run: &[PlanStep]) -> [String; 4] {
 
 #[cfg(test)]
 mod tests {
-    use ctx_compress::request::{CompressionPipeline, Protection, RequestConfig, strategy};
-    use ctx_types::{Message, Role, Source};
+    use ctx_compress::request::{
+        CompressionPipeline, Fate, Material, Protection, RequestConfig, Selection, Strategy,
+    };
+    use ctx_types::{Message, Phrase, Role, Source};
 
     use super::*;
 
-    /// Checks that people read in English what the plan itself says.
-    #[track_caller]
-    fn check(budget: u64, messages: &[Message]) {
-        let strategy = strategy("key-message").unwrap();
+    type Script = Vec<(&'static str, &'static str)>;
+
+    /// Has an action and a reason for each group.
+    #[derive(Debug)]
+    struct ScriptedStrategy(Script);
+
+    impl Strategy for ScriptedStrategy {
+        fn name(&self) -> &'static str {
+            "script"
+        }
+
+        fn choose(&self, _: &Material<'_>) -> Selection {
+            let fate = |(action, reason): &(&str, &'static str)| match *action {
+                "keep" => Fate::Keep(Phrase::verbatim(*reason)),
+                "digest" => Fate::Summarise(Phrase::verbatim(*reason)),
+                _ => Fate::Drop(Phrase::verbatim(*reason)),
+            };
+            Selection { fates: self.0.iter().map(fate).collect(), notes: Vec::new() }
+        }
+    }
+
+    /// Makes messages of 20 tokens each.
+    fn messages(ids: &str) -> Vec<Message> {
+        let role = |id: &str| if id.starts_with('u') { Role::User } else { Role::Assistant };
+        let message = |id: &str| Message::new(role(id), "w".repeat(40), Source::history(id, role(id)));
+        ids.split_whitespace().map(message).collect()
+    }
+
+    fn draw(given: &[Message], budget: u64, script: Script) -> String {
+        let strategy = Box::new(ScriptedStrategy(script));
         let pipeline = CompressionPipeline::new(RequestConfig::to_fit(budget)).with_strategy(strategy);
-        let plan = pipeline.plan(messages, Protection::PendingTurn);
-        assert_eq!(drawn(Language::En, &plan, messages.len()), plan.to_string());
+        drawn(Language::En, &pipeline.plan(given, Protection::PendingTurn), given.len())
     }
 
     #[test]
-    fn in_english_a_plan_says_what_it_says_itself() {
-        let message = |(n, role)| {
-            let text = "some words of 12 tokens, about, for each";
-            Message::new(role, text, Source::history(format!("message{n}"), role))
+    fn joins_neighbors_with_equal_action_and_reason() {
+        let script = vec![
+            ("keep", "x"),
+            ("keep", "x"),
+            ("keep", "y"),
+            ("drop", "y"),
+            ("digest", "long reason"),
+            ("digest", "long reason"),
+        ];
+        assert_eq!(
+            draw(&messages("a1 a2 a3 a4 a55 a6 u7"), 139, script),
+            "compacted by `script`: 140 → 80 of 139 tokens, 7 → 4 messages
+  keep     a1 +1    40 → 40   x
+  keep     a3       20 → 20   y
+  drop     a4       20 → 0    y
+  digest   a55 +1   40 → 0    long reason
+  keep     u7       20 → 20   current turn
+"
+        );
+    }
+
+    #[test]
+    fn shows_one_line_without_changes() {
+        let shown = draw(&messages("a1 u2"), 40, Vec::new());
+        assert_eq!(shown, "not needed (40 of 40 tokens, 2 messages)\n");
+    }
+
+    #[test]
+    fn names_repairs() {
+        let mut given = messages("a1 a2 u3");
+        given.insert(1, Message::new(Role::Tool, "nothing", Source::history("r", Role::Tool)));
+        assert_eq!(
+            draw(&given, 59, vec![("drop", "x"), ("keep", "x")]),
+            "compacted by `script`: 60 → 40 of 59 tokens, 3 → 2 messages
+  input: 4 messages; tool calls and results are paired first
+  drop   a1   20 → 0    x
+  keep   a2   20 → 20   x
+  keep   u3   20 → 20   current turn
+"
+        );
+    }
+
+    #[test]
+    fn counts_rows_beyond_limit() {
+        let check = |groups: usize, end: &str| {
+            let given = messages(&format!("{} u2", "a1 ".repeat(groups)));
+            let script = (0..groups).map(|at| (["drop", "keep"][at % 2], "x")).collect();
+            let shown = draw(&given, 20 * groups as u64, script);
+            assert!(shown.ends_with(end), "{shown}");
+            let rows = (groups + 1).min(MAX_ROWS) + usize::from(groups >= MAX_ROWS);
+            assert_eq!(shown.lines().count(), 1 + rows);
         };
-        let roles = [Role::User, Role::Assistant, Role::Assistant, Role::User];
-        let messages: Vec<Message> = roles.into_iter().enumerate().map(message).collect();
-        check(45, &messages);
-        check(1_000, &messages);
-        let alone = message((9, Role::Tool)).with(|message| message.tool_call_id = Some("c1".into()));
-        check(45, &[messages, vec![alone]].concat());
+        check(199, "current turn\n");
+        check(200, "  and 1 more row\n");
+        check(207, "  and 8 more rows\n");
     }
 }

@@ -222,9 +222,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks that people read in English what the report itself says.
     #[track_caller]
-    fn check(original: &str, compressed: &str) {
+    fn check(original: &str, compressed: &str, expected: &str) {
         let messages = |text: &str| {
             let lines = text.lines().enumerate();
             let message =
@@ -232,18 +231,32 @@ mod tests {
             lines.map(message).collect::<Vec<_>>()
         };
         let report = QualityReport::of(&messages(original), &messages(compressed));
-        assert_eq!(
-            drawn(Language::En, &phrase!("request compression"), &report),
-            format!("request compression: {report}")
-        );
+        assert_eq!(drawn(Language::En, &phrase!("request compression"), &report), expected);
     }
 
     #[test]
-    fn in_english_a_report_says_what_it_says_itself() {
-        check("Room 12 is booked for Ada Bell.\nShe must not be called before 9:00.", "Room 12.");
-        check("Ada Bell came on 3 May.\nAda Bell left. Call her before 9:00.", "Never call her before 9:15.");
-        check("", "");
-        let orders: Vec<String> = (1..150).map(|n| format!("Order K-{n}00 is here.\n")).collect();
-        check(&orders.concat(), "Nothing is here.");
+    fn shows_counts_and_lost_facts() {
+        check(
+            "Room 12 is booked for Ada Bell.\nShe must not be called before 9:00.",
+            "Room 12.",
+            "request compression: kept 0 of 2 facts (0.0%), lost 2, invented 0
+               kept   lost  invented
+  date            0      1         0
+  name            0      1         0
+lost
+  name        n0:22  Ada Bell
+  date        n1:30  9:00
+",
+        );
+        check("", "", "request compression: kept 0 of 0 facts, lost 0, invented 0\n");
+    }
+
+    #[test]
+    fn counts_facts_beyond_limit() {
+        let orders: Vec<_> = (100..250).map(|n| format!("Order K-{n}00 is here.")).collect();
+        let messages = [Message::new(Role::User, orders.join("\n"), Source::history("n0", Role::User))];
+        let shown = drawn(Language::En, &phrase!("orders"), &QualityReport::of_summary(&messages, "None."));
+        assert!(shown.starts_with("orders: kept 0 of 150 facts (0.0%), lost 150, invented 0\n"), "{shown}");
+        assert!(shown.ends_with("\n  and 50 more facts\n"), "{shown}");
     }
 }

@@ -1,25 +1,25 @@
-//! Messages as an extract reads them: earlier summaries line by line, each with its section.
+//! Earlier summaries, split into lines with their sections.
 
 use ctx_types::{Message, Role, SourceKind};
 
 use crate::mask::extract::section::Section;
 
-/// Messages, and which of them are lines of a section of an earlier summary.
+/// Messages; a line of an earlier summary is a message with a section.
 #[derive(Debug)]
 pub(super) struct Unpacked {
     pub(super) messages: Vec<Message>,
-    /// The names and terms that earlier summaries list.
+    /// The names and terms in earlier summaries.
     pub(super) terms: Vec<String>,
     sections: Vec<Option<Section>>,
 }
 
-/// Takes earlier summaries apart. O(text).
+/// Splits earlier summaries. O(text).
 pub(super) fn unpack(messages: &[Message]) -> Unpacked {
     let mut unpacked =
         Unpacked { messages: Vec::with_capacity(messages.len()), terms: Vec::new(), sections: Vec::new() };
     for message in messages {
         match message.source.kind {
-            SourceKind::Summary if message.note.is_none() => unpacked.take_apart(message),
+            SourceKind::Summary if message.note.is_none() => unpacked.push_lines(message),
             _ => unpacked.push(message.clone(), None),
         }
     }
@@ -27,34 +27,29 @@ pub(super) fn unpack(messages: &[Message]) -> Unpacked {
 }
 
 impl Unpacked {
-    /// Returns the section that a line of an earlier summary goes on in.
+    /// Returns the new section of a line of an earlier summary.
     pub(super) fn section(&self, at: usize) -> Option<Section> {
-        match self.sections.get(at).copied().flatten() {
-            // What was talked about then is not what is talked about now.
+        match self.sections[at] {
+            // The earlier focus is not the present one.
             Some(Section::Focus) => Some(Section::Facts),
             section => section,
         }
     }
 
-    /// Returns the messages that are told in any case: how it began, and the last exchange.
-    pub(super) fn told(&self) -> Vec<(usize, Section)> {
-        let has_text = |message: &Message| !message.text().trim().is_empty();
-        let all = || self.messages.iter().enumerate();
-        let is_first = |(at, message): &(usize, &Message)| {
-            let began = self.sections.get(*at).copied().flatten() == Some(Section::Overview);
-            began || (message.role == Role::User && has_text(message))
-        };
-        let last = |role: Role, from: usize| {
-            let mut of_role =
-                all().skip(from).filter(|(_, message)| message.role == role && has_text(message));
-            of_role.next_back().map(|(at, _)| at)
-        };
-        let first = all().find(is_first).map(|(at, _)| at);
-        let asked = last(Role::User, 0);
-        let answered = last(Role::Assistant, asked.unwrap_or_default());
+    /// Returns the start of the conversation and the last exchange.
+    pub(super) fn ends(&self) -> Vec<(usize, Section)> {
+        let texts =
+            || self.messages.iter().enumerate().filter(|(_, message)| !message.text().trim().is_empty());
+        let first = texts().find(|(at, message)| {
+            self.sections[*at] == Some(Section::Overview) || message.role == Role::User
+        });
+        let first = first.map(|(at, _)| at);
+        let last = |role: Role| texts().rfind(|(_, one)| one.role == role).map(|(at, _)| at);
+        let asked = last(Role::User);
+        let answered = last(Role::Assistant).filter(|answered| Some(*answered) > asked);
         let focus = asked.filter(|asked| first != Some(*asked)).into_iter().chain(answered);
-        let focus = focus.map(|at| (at, Section::Focus));
-        first.map(|at| (at, Section::Overview)).into_iter().chain(focus).collect()
+        let overview = first.map(|at| (at, Section::Overview));
+        overview.into_iter().chain(focus.map(|at| (at, Section::Focus))).collect()
     }
 
     fn push(&mut self, message: Message, section: Option<Section>) {
@@ -62,34 +57,33 @@ impl Unpacked {
         self.sections.push(section);
     }
 
-    /// Adds each line of a summary that says something as a message: of who says it, else of the system.
-    fn take_apart(&mut self, summary: &Message) {
+    /// Adds each line of a summary as a message of its speaker, or of the system.
+    fn push_lines(&mut self, summary: &Message) {
         let text = summary.text();
         let has_headings = text.lines().any(|line| line.starts_with('#'));
-        // A summary without headings begins with how it began.
+        // A summary without headings begins with the overview.
         let mut section = (!has_headings).then_some(Section::Overview);
         for line in text.lines().map(str::trim) {
             if line.starts_with('#') {
-                section = Section::of_heading(line).or(section);
+                section = Section::from_heading(line).or(section);
                 continue;
             }
             let said = line.strip_prefix(['-', '*', '•']).map_or(line, str::trim);
-            if is_nothing(said) {
+            if is_empty_line(said) {
                 continue;
             }
             if section == Some(Section::Terms) {
                 self.terms.extend(said.split([',', '，', '、', ';']).map(|term| term.trim().to_owned()));
                 continue;
             }
-            let (role, said) = speaker(said);
+            let (role, said) = split_speaker(said);
             self.push(Message::new(role, said, summary.source.clone()), section);
             section = section.filter(|_| has_headings);
         }
     }
 }
 
-/// Returns who speaks a line, and what.
-fn speaker(line: &str) -> (Role, &str) {
+fn split_speaker(line: &str) -> (Role, &str) {
     let heads = [
         ("user: ", Role::User),
         ("用户：", Role::User),
@@ -100,8 +94,8 @@ fn speaker(line: &str) -> (Role, &str) {
     said.unwrap_or((Role::System, line))
 }
 
-/// Returns whether a line says nothing: a number of a part, or that there is nothing to say.
-fn is_nothing(line: &str) -> bool {
+/// Returns whether a line is the number of a part, or says that there is nothing.
+fn is_empty_line(line: &str) -> bool {
     let bare = line.trim_matches(['[', ']', '.', '。', '(', ')']);
     bare.chars().all(|c| !c.is_alphanumeric() || c.is_ascii_digit())
         || ["none", "nothing", "n/a", "无", "暂无"].iter().any(|nothing| bare.eq_ignore_ascii_case(nothing))
@@ -113,7 +107,7 @@ mod tests {
     use ctx_types::{Source, Trust};
 
     #[test]
-    fn a_summary_is_taken_apart_into_lines_of_sections() {
+    fn splits_summary_into_lines_with_sections() {
         let text = "[1]\n## 1. Overview\nuser: They talk.\n\n## 3. Ideas and terms\n- Ada, Bo\n## 4. Facts\nnone\n## 5. Done\n- It is *done*.\n* Too.";
         let summary = Message::new(Role::System, text, Source::new(SourceKind::Summary, Trust::Model));
         let unpacked = unpack(&[summary]);
@@ -131,7 +125,7 @@ mod tests {
         assert_eq!(lines, expected);
         assert_eq!(unpacked.messages[0].role, Role::User);
         assert_eq!(
-            (unpacked.told(), unpacked.terms),
+            (unpacked.ends(), unpacked.terms),
             (vec![(0, Section::Overview)], vec!["Ada".to_owned(), "Bo".to_owned()])
         );
     }

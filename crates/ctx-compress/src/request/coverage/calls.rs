@@ -1,6 +1,6 @@
-//! Which tool calls change something.
+//! Recognizes tool calls that change something.
 
-/// Words by which a tool says that it changes something, whatever else is in its name.
+/// Words in a tool's name that mean a change, independent of the other words.
 #[rustfmt::skip]
 const CHANGING: [&str; 68] = [
     "accept", "add", "append", "apply", "approve", "archive", "assign", "book", "buy", "cancel", "change",
@@ -12,7 +12,7 @@ const CHANGING: [&str; 68] = [
     "upgrade", "upload", "upsert", "withdraw", "write",
 ];
 
-/// Words by which a tool says that it only looks.
+/// Words in a tool's name that mean reading.
 #[rustfmt::skip]
 const LOOKING: [&str; 62] = [
     "analyse", "analyze", "ask", "browse", "calculate", "cat", "check", "compare", "compute", "count",
@@ -23,16 +23,16 @@ const LOOKING: [&str; 62] = [
     "think", "translate", "validate", "verify", "view", "wait", "whoami",
 ];
 
-/// Verbs of tools with Chinese names that only look; they are sought anywhere in the name.
+/// Verbs in Chinese tool names that mean reading, anywhere in the name.
 const LOOKING_IN_CHINESE: [&str; 10] =
     ["查询", "查看", "查找", "搜索", "获取", "读取", "列出", "检查", "计算", "浏览"];
 
-/// Returns whether a call of this tool changes something, as far as its name tells.
+/// Returns whether a call of this tool changes something, judged by the name.
 ///
-/// A word for a change anywhere in the name counts; otherwise a word for looking says that it changes nothing. A
-/// name without either is taken for a change: better to remember what only looked than to forget what was done.
+/// A word for a change anywhere in the name decides; otherwise a word for reading means no change. A name without
+/// either counts as a change, because losing a change is worse than keeping a read.
 ///
-/// `get_user` and `fs.readFile` look; `BookFlight`, `get_or_create_user` and `frobnicate` change.
+/// `get_user` and `fs.readFile` read; `BookFlight`, `get_or_create_user` and `frobnicate` change.
 pub(super) fn changes(tool: &str) -> bool {
     if LOOKING_IN_CHINESE.iter().any(|verb| tool.contains(verb)) {
         return false;
@@ -47,7 +47,7 @@ pub(super) fn changes(tool: &str) -> bool {
     !looks
 }
 
-/// Splits a name at signs and before capitals: `fs.readFile_v2` is `fs`, `read`, `file`, `v2`.
+/// Splits a name at signs and before capitals: `fs.readFile_v2` becomes `fs`, `read`, `file`, `v2`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

@@ -1,43 +1,36 @@
-//! Excerpts: what the choice takes of messages, one by one, for texts that are no notes.
-
-use std::collections::BTreeMap;
+//! Excerpts of messages for texts other than notes.
 
 use ctx_types::{Message, NoteLineKind};
 
 use crate::request::coverage::greedy::Choice;
-use crate::request::coverage::index::{Index, Making, argument_keys};
+use crate::request::coverage::index::{Index, Making};
 use crate::request::coverage::passage::{Passage, passages};
 use crate::request::coverage::pieces::Style;
-use crate::request::coverage::speakers::Speakers;
 use crate::request::coverage::write::{Line, chosen};
 
-/// Something that was taken of a message.
+/// An excerpt of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     /// The index of the message.
     pub(crate) message: usize,
-    /// Who says it, or that it is a call or a result.
+    /// The speaker, or that it is a call or a result.
     pub(crate) kind: NoteLineKind,
-    /// The name of the tool of a call; empty otherwise.
+    /// The name of the tool for a call; otherwise empty.
     pub(crate) tool: String,
-    /// The name with which all messages of the speaker begin, if they do; it is not in the text.
+    /// The name at the beginning of all messages of the speaker, if there is one; it is not in the text.
     pub(crate) speaker: Option<String>,
-    /// Whole sentences, or values with their keys: one line.
+    /// Whole sentences, or values with their keys, on one line.
     pub(crate) text: String,
     /// Whether it is a call that changes something.
     pub(crate) is_change: bool,
 }
 
-/// Chooses what is worth most of messages, in their order: sentence by sentence, value by value.
+/// Chooses the most important sentences and values of messages, in order.
 ///
-/// `room` is in tokens of the estimate. What messages say that are named in `first` is chosen before all else, in
-/// its order, as far as it has room in the tokens that stand beside it. O(bytes + units · log units).
+/// `room` is in tokens of the estimate. The messages in `first` are chosen from before all others, in its order, each
+/// up to its own number of tokens. O(bytes + units · log units).
 pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) -> Vec<Excerpt> {
-    let making = Making {
-        style: Style::SingleSentences,
-        speakers: Speakers::of(messages),
-        argument_keys: argument_keys(messages),
-    };
+    let making = Making::new(Style::SingleSentences, messages);
     let all: Vec<usize> = (0..messages.len()).collect();
     let index = Index::of(messages, &all, [].iter(), &making);
     let mut choice = Choice::new(&index, room.saturating_mul(4));
@@ -46,21 +39,13 @@ pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) 
     }
     choice.take_changes(CHANGES_SHARE);
     choice.take_best();
-    let mut by_passage: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (unit, _) in &choice.picks {
-        let at = *unit as usize;
-        if let Some(unit) = index.unit(at) {
-            by_passage.entry(unit.passage).or_default().push(index.ordinal(at, unit));
-        }
-    }
-    let mut found = Vec::with_capacity(by_passage.len());
-    for (passage, ordinals) in by_passage {
-        let Some(entry) = index.passages.get(passage as usize) else { continue };
-        let message = entry.message as usize;
-        let passages = messages.get(message).map(passages).unwrap_or_default();
-        let Some(passage) = passages.get(entry.ordinal as usize) else { continue };
+    let mut found = Vec::new();
+    for (passage, ordinals) in choice.by_passage() {
+        let entry = &index.passages[passage];
+        let passages = passages(&messages[entry.message]);
+        let passage = &passages[entry.ordinal];
         let excerpt = |text| Excerpt {
-            message,
+            message: entry.message,
             kind: entry.kind,
             tool: passage.tool.to_owned(),
             speaker: making.speakers.name(entry.kind).map(str::to_owned),
@@ -72,11 +57,11 @@ pub(crate) fn excerpts(messages: &[Message], first: &[(usize, u64)], room: u64) 
     found
 }
 
-/// How much of the room calls that changed something may take before anything else, in hundredths.
+/// The maximum share of the room for calls that changed something, in percent.
 const CHANGES_SHARE: u64 = 50;
 
-/// Writes the chosen pieces of a passage: sentences each by itself, values in one line.
-fn texts(passage: &Passage<'_>, ordinals: &[u32], making: &Making) -> Vec<String> {
+/// Writes the chosen pieces of a passage: one line per sentence, or one line for all values.
+fn texts(passage: &Passage<'_>, ordinals: &[usize], making: &Making) -> Vec<String> {
     let is_talk = !matches!(passage.kind, NoteLineKind::Call | NoteLineKind::Result);
     let (mut texts, mut line, mut is_plain) = (Vec::new(), Line::default(), is_talk);
     making.each_piece(passage, &mut |piece| is_plain &= piece.key_len == 0 && piece.list == 0);
@@ -154,7 +139,7 @@ mod tests {
         );
         let words = (0, String::new(), "Ada comes on 3 May 2026 at 9:00.".to_owned(), false);
         assert_eq!(shown(100), [words, look, book.clone()]);
-        // It adds no word, and takes half of the room at the most.
+        // It adds no new word, and takes at most half of the room.
         assert_eq!(shown(10), [book]);
         assert!(shown(9).iter().all(|(_, _, _, is_change)| !is_change));
     }

@@ -1,81 +1,87 @@
-//! The choice: units by what they add for what they cost.
+//! Chooses units by their new words and their size.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
 use ctx_types::NoteLineKind;
 
-use crate::request::coverage::index::{Index, PassageEntry, Unit};
+use crate::request::coverage::index::{Index, PassageEntry};
 
 /// Chooses units until the room is used up.
 ///
-/// Lazy greedy selection: what a unit adds is the worth of its words that nothing chosen before has, and that only
-/// falls while others are chosen, so that an old figure is a bound. O(units · log units) and the words of the units
-/// that are looked at again.
+/// Lazy greedy selection: the gain of a unit is the worth of its words that no chosen unit contains. The gain only
+/// falls while other units are chosen, so an old gain is an upper limit. O(units · log units), plus the words of the
+/// units that are checked again.
 pub(super) struct Choice<'a> {
     index: &'a Index,
-    efforts: Vec<u64>,
     covered: Vec<bool>,
     is_paid: Vec<bool>,
-    paid_lists: HashSet<(u32, u16)>,
+    paid_lists: HashSet<(usize, u16)>,
     is_done: Vec<bool>,
-    /// What is left, in quarters of a token.
+    /// The remaining room in quarters of a token.
     room: u64,
-    /// What was chosen, in the order of choosing, each with what it cost.
-    pub(super) picks: Vec<(u32, u64)>,
+    /// The chosen units in the order of choosing, with their prices.
+    pub(super) picks: Vec<(usize, u64)>,
 }
 
 impl<'a> Choice<'a> {
-    /// Begins with a room in quarters of a token, and nothing chosen.
+    /// Begins with a room in quarters of a token.
     pub(super) fn new(index: &'a Index, room: u64) -> Self {
         Self {
             index,
-            efforts: (0..USUAL_PRICES).map(effort).collect(),
             covered: vec![false; index.weights.len()],
             is_paid: vec![false; index.passages.len()],
             paid_lists: HashSet::new(),
-            is_done: vec![false; index.len()],
+            is_done: vec![false; index.units.len()],
             room,
             picks: Vec::new(),
         }
     }
 
-    /// Takes the units of a passage out of the choice; its line is written in another way and costs this much.
-    pub(super) fn pin(&mut self, passage: u32, cost: u64) {
+    /// Reserves quarters of a token.
+    pub(super) fn reserve(&mut self, cost: u64) {
         self.room = self.room.saturating_sub(cost);
-        for at in self.index.units_of(passage) {
-            if let Some(is_done) = self.is_done.get_mut(at) {
-                *is_done = true;
-            }
+    }
+
+    /// Removes the units of a passage that is written in another way.
+    pub(super) fn pin(&mut self, passage: usize) {
+        for at in self.index.passages[passage].units.clone() {
+            self.is_done[at] = true;
             self.cover(at);
         }
     }
 
-    /// Takes a word for said.
+    /// Marks a word as covered.
     pub(super) fn cover_word(&mut self, word: u32) {
-        if let Some(covered) = self.covered.get_mut(word as usize) {
-            *covered = true;
-        }
+        self.covered[word as usize] = true;
     }
 
-    /// Returns what is left, in quarters of a token.
+    /// Returns the remaining room in quarters of a token.
     pub(super) const fn room(&self) -> u64 {
         self.room
     }
 
-    /// Chooses what a message says and adds most for its length, within so many quarters of a token.
+    /// Returns the positions of the chosen units in each passage, in order.
+    pub(super) fn by_passage(&self) -> BTreeMap<usize, Vec<usize>> {
+        let mut chosen: Vec<usize> = self.picks.iter().map(|(unit, _)| *unit).collect();
+        chosen.sort_unstable();
+        let mut by_passage: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for at in chosen {
+            let passage = self.index.units[at].passage;
+            let first = self.index.passages[passage].units.start;
+            by_passage.entry(passage).or_default().push(at - first);
+        }
+        by_passage
+    }
+
+    /// Chooses the units of a message with the highest gains, up to this many quarters of a token.
     pub(super) fn take_message(&mut self, message: usize, room: u64) {
         let least = self.room.saturating_sub(room);
-        let passages = self.index.passages.iter().zip(0_u32..);
-        let is_said =
-            |entry: &PassageEntry| entry.message as usize == message && entry.kind != NoteLineKind::Call;
-        let said = passages.filter(|(entry, _)| is_said(entry)).flat_map(|(_, at)| self.index.units_of(at));
-        let mut open: Vec<usize> = said.collect();
+        let is_said = |entry: &&PassageEntry| entry.message == message && entry.kind != NoteLineKind::Call;
+        let said = self.index.passages.iter().filter(is_said);
+        let mut open: Vec<usize> = said.flat_map(|entry| entry.units.clone()).collect();
         loop {
-            open.retain(|at| {
-                let is_open = !self.is_done.get(*at).copied().unwrap_or(true);
-                is_open && self.index.unit(*at).is_some_and(|unit| self.price(unit) + least <= self.room)
-            });
+            open.retain(|at| !self.is_done[*at] && self.price(*at) + least <= self.room);
             let best = open.iter().map(|at| (self.gain(*at), Reverse(*at))).max();
             match best {
                 Some((gain, Reverse(at))) if gain > 0 => self.take(at),
@@ -84,133 +90,93 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Chooses the calls that changed something, newest first, as far as they fit into `share` hundredths of the room.
+    /// Chooses the calls that changed something, newest first, up to `share` percent of the room.
     pub(super) fn take_changes(&mut self, share: u64) {
         let least = self.room - self.room * share / 100;
-        for passage in (0..self.index.passages.len()).rev() {
-            let is_change = self.index.passages.get(passage).is_some_and(|entry| entry.is_change);
-            if !is_change {
-                continue;
-            }
-            for at in self.index.units_of(u32::try_from(passage).unwrap_or(u32::MAX)) {
-                let fits = self.index.unit(at).is_some_and(|unit| self.price(unit) + least <= self.room);
-                if fits && !self.is_done.get(at).copied().unwrap_or(true) {
+        let index = self.index;
+        for entry in index.passages.iter().rev().filter(|entry| entry.is_change) {
+            for at in entry.units.clone() {
+                if !self.is_done[at] && self.price(at) + least <= self.room {
                     self.take(at);
                 }
             }
         }
     }
 
-    /// Chooses until nothing more fits. When no unit adds anything, what was said before is forgotten, and the rest
-    /// is chosen from again.
+    /// Chooses until nothing more fits. When no unit adds a new word, forgets the covered words and continues with the
+    /// remaining units.
     pub(super) fn take_best(&mut self) {
-        loop {
-            let took = self.take_round();
-            if !took {
-                return;
-            }
+        while self.take_round() {
             self.covered.fill(false);
         }
     }
 
-    /// Goes through all units once; tells whether any was chosen.
+    /// Checks all units once; returns whether another round may choose more.
     fn take_round(&mut self) -> bool {
-        let open = self.is_done.iter().enumerate().filter(|(_, is_done)| !**is_done).map(|(at, _)| at);
-        let gains = open.map(|at| (self.gain(at), Reverse(u32::try_from(at).unwrap_or(u32::MAX))));
-        let mut bounds = Vec::with_capacity(self.is_done.len());
-        bounds.extend(gains.filter(|(gain, _)| *gain > 0));
-        let mut heap: BinaryHeap<(u64, Reverse<u32>)> = bounds.into();
+        let open = (0..self.is_done.len()).filter(|at| !self.is_done[*at]);
+        let gains = open.map(|at| (self.gain(at), Reverse(at))).filter(|(gain, _)| *gain > 0);
+        let mut heap: BinaryHeap<(u64, Reverse<usize>)> = gains.collect();
         let mut took = false;
         while let Some((bound, Reverse(at))) = heap.pop() {
             if self.room < CHEAPEST {
                 return false;
             }
-            let at = at as usize;
             let gain = self.gain(at);
             if gain < bound {
                 if gain > 0 {
-                    heap.push((gain, Reverse(u32::try_from(at).unwrap_or(u32::MAX))));
+                    heap.push((gain, Reverse(at)));
                 }
-                continue;
-            }
-            if self.index.unit(at).is_some_and(|unit| self.price(unit) <= self.room) {
+            } else if self.price(at) <= self.room {
                 self.take(at);
                 took = true;
-            } else if let Some(is_done) = self.is_done.get_mut(at) {
-                *is_done = true;
+            } else {
+                self.is_done[at] = true;
             }
         }
         took
     }
 
     fn take(&mut self, at: usize) {
-        let Some(unit) = self.index.unit(at) else { return };
-        let price = self.price(unit);
+        let (unit, price) = (&self.index.units[at], self.price(at));
         self.room = self.room.saturating_sub(price);
-        if let Some(is_paid) = self.is_paid.get_mut(unit.passage as usize) {
-            *is_paid = true;
-        }
+        self.is_paid[unit.passage] = true;
         if unit.list > 0 {
             self.paid_lists.insert((unit.passage, unit.list));
         }
-        if let Some(is_done) = self.is_done.get_mut(at) {
-            *is_done = true;
-        }
-        self.picks.push((u32::try_from(at).unwrap_or(u32::MAX), price));
+        self.is_done[at] = true;
+        self.picks.push((at, price));
         self.cover(at);
     }
 
     fn cover(&mut self, at: usize) {
-        let (new, others) = self.index.words(at);
-        self.covered.get_mut(new).into_iter().for_each(|covered| covered.fill(true));
-        for word in others {
-            if let Some(covered) = self.covered.get_mut(word as usize) {
-                *covered = true;
-            }
+        for word in &self.index.units[at].words {
+            self.covered[*word as usize] = true;
         }
     }
 
-    /// Returns what a unit costs now, in quarters of a token: its line, if it is the first of it, and its key, unless
-    /// another item of its list has it.
-    fn price(&self, unit: &Unit) -> u64 {
-        let is_paid = self.is_paid.get(unit.passage as usize).copied().unwrap_or(false);
-        let prefix = match self.index.passages.get(unit.passage as usize) {
-            Some(entry) if !is_paid => u64::from(entry.prefix),
-            _ => 0,
-        };
+    /// Returns the current price of a unit in quarters of a token. It includes the line unless another unit paid for
+    /// it, and the key unless another item of its list did.
+    fn price(&self, at: usize) -> u64 {
+        let unit = &self.index.units[at];
+        let prefix = if self.is_paid[unit.passage] { 0 } else { self.index.passages[unit.passage].prefix };
         let has_key = unit.list > 0 && self.paid_lists.contains(&(unit.passage, unit.list));
-        let key = if has_key { u64::from(unit.key_cost) } else { 0 };
-        u64::from(unit.cost) + prefix - key
+        unit.cost + prefix - if has_key { unit.key_cost } else { 0 }
     }
 
-    /// Returns the worth of the new words of a unit for its price; whole numbers, the same on every machine.
+    /// Returns the worth of a unit's new words per price, in whole numbers so that all machines agree.
     fn gain(&self, at: usize) -> u64 {
-        let Some(unit) = self.index.unit(at) else { return 0 };
-        let (new, others) = self.index.words(at);
-        let weights = self.index.weights.get(new.clone()).unwrap_or_default();
-        let covered = self.covered.get(new).unwrap_or_default();
-        let new =
-            weights.iter().zip(covered).map(|(weight, covered)| u64::from(*weight) * u64::from(!covered));
-        let is_new = |word: &u32| !self.covered.get(*word as usize).copied().unwrap_or(true);
-        let others = others.filter(is_new).filter_map(|word| self.index.weights.get(word as usize));
-        let worth = new.sum::<u64>() + others.map(|weight| u64::from(*weight)).sum::<u64>();
-        // 2^10 keeps small differences apart; worth stays far below 2^40.
-        (worth * u64::from(unit.factor)).saturating_mul(1 << 10) / self.effort(self.price(unit))
-    }
-
-    fn effort(&self, price: u64) -> u64 {
-        let usual = usize::try_from(price).ok().and_then(|price| self.efforts.get(price)).copied();
-        usual.unwrap_or_else(|| effort(price))
+        let unit = &self.index.units[at];
+        let new = unit.words.iter().map(|word| *word as usize).filter(|word| !self.covered[*word]);
+        let worth: u64 = new.map(|word| u64::from(self.index.weights[word])).sum();
+        // The factor 2^10 keeps small differences; the worth stays below 2^40.
+        (worth * u64::from(unit.factor)).saturating_mul(1 << 10) / effort(self.price(at))
     }
 }
 
-/// Below so many quarters of a token, prices are usual.
-const USUAL_PRICES: u64 = 512;
-
-/// No unit with its blank is cheaper, in quarters of a token.
+/// The minimum price of a unit with its space, in quarters of a token.
 const CHEAPEST: u64 = 2;
 
-/// Returns a price to the power of 1.1: longer units must be worth a little more for their length.
+/// Returns a price to the power of 1.1, because long units must be worth a little more per byte.
 fn effort(price: u64) -> u64 {
     const EXPONENT: f64 = 1.1;
     #[expect(clippy::cast_precision_loss, reason = "prices are far below 2^53")]

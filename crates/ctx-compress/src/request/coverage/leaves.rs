@@ -1,38 +1,36 @@
-//! JSON as what it says: every value with its key.
+//! Reads the values of JSON with their keys.
 
 use std::borrow::Cow;
 
-/// How deeply values may be nested; deeper text is no JSON to this reader.
+/// The maximum nesting depth; deeper text is not read as JSON.
 const MAX_DEPTH: usize = 64;
 
-/// A value that is no list and no object, with the key under which it stands.
+/// A value other than a list or an object, with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Leaf<'a> {
-    /// The nearest key above it; empty if there is none.
+    /// The nearest key above it, or empty.
     pub(super) key: Cow<'a, str>,
     /// The value without quotes and escapes.
     pub(super) value: Cow<'a, str>,
-    /// Which run of single values of a list it is an item of, counted from 1; 0 for none.
+    /// The run of single values in a list that it belongs to, counted from 1; 0 for none.
     pub(super) list: u16,
 }
 
-/// Reads the values of a JSON object or list; `None` if the text is anything else.
+/// Reads the values of a JSON object or list; `None` for any other text.
 ///
-/// Null, booleans and empty texts say nothing and are left out. O(bytes).
+/// Null, booleans and empty texts are left out. O(bytes).
 pub(super) fn leaves(text: &str) -> Option<Vec<Leaf<'_>>> {
-    let text = text.trim();
-    if !text.starts_with(['{', '[']) {
+    let rest = text.trim();
+    if !rest.starts_with(['{', '[']) {
         return None;
     }
-    let mut reader = Reader { text, at: 0, depth: 0, lists: 0, leaves: Vec::new() };
+    let mut reader = Reader { rest, depth: 0, lists: 0, leaves: Vec::new() };
     reader.value("", 0)?;
-    reader.space();
-    (reader.at == text.len()).then_some(reader.leaves)
+    reader.rest.is_empty().then_some(reader.leaves)
 }
 
 struct Reader<'a> {
-    text: &'a str,
-    at: usize,
+    rest: &'a str,
     depth: usize,
     lists: u16,
     leaves: Vec<Leaf<'a>>,
@@ -40,19 +38,33 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn value(&mut self, key: &'a str, list: u16) -> Option<()> {
-        self.space();
-        match self.peek()? {
-            b'{' => self.nested(Self::object),
-            b'[' => self.nested(|reader| reader.list(key)),
+        self.skip_space();
+        match self.rest.as_bytes().first()? {
+            b'{' => self.items('}', &mut |reader| {
+                let key = reader.string()?;
+                if reader.take(':') { reader.value(key, 0) } else { None }
+            }),
+            b'[' => {
+                let mut list = self.next_list(key);
+                self.items(']', &mut |reader| {
+                    let before = reader.leaves.len();
+                    reader.value(key, list)?;
+                    // Values after a nested value begin a new run.
+                    if reader.leaves[before..].iter().any(|leaf| leaf.list != list) {
+                        list = reader.next_list(key);
+                    }
+                    Some(())
+                })
+            }
             b'"' => {
                 let value = unescaped(self.string()?);
-                self.leaf(key, value, list);
+                self.push(key, value, list);
                 Some(())
             }
             _ => {
                 let word = self.word();
                 if is_number(word) {
-                    self.leaf(key, Cow::Borrowed(word), list);
+                    self.push(key, Cow::Borrowed(word), list);
                     return Some(());
                 }
                 matches!(word, "true" | "false" | "null").then_some(())
@@ -60,120 +72,71 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+    /// Reads items separated by commas, from the opening to the closing bracket.
+    fn items(&mut self, close: char, read_item: &mut dyn FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if self.depth == MAX_DEPTH {
             return None;
         }
         self.depth += 1;
-        self.at += 1;
-        read(self)?;
+        self.rest = &self.rest[1..];
+        let mut is_closed = self.take(close);
+        while !is_closed {
+            read_item(self)?;
+            is_closed = self.take(close);
+            if !is_closed && !self.take(',') {
+                return None;
+            }
+        }
         self.depth -= 1;
         Some(())
     }
 
-    fn object(&mut self) -> Option<()> {
-        self.space();
-        if self.take(b'}') {
-            return Some(());
-        }
-        loop {
-            self.space();
-            let key = self.string()?;
-            self.space();
-            if !self.take(b':') {
-                return None;
-            }
-            self.value(key, 0)?;
-            self.space();
-            if self.take(b'}') {
-                return Some(());
-            }
-            if !self.take(b',') {
-                return None;
-            }
-        }
-    }
-
-    fn list(&mut self, key: &'a str) -> Option<()> {
-        let mut list = self.next_list(key);
-        self.space();
-        if self.take(b']') {
-            return Some(());
-        }
-        loop {
-            let before = self.leaves.len();
-            self.value(key, list)?;
-            // What stands behind other values is not written with what stands before them.
-            if self.leaves.get(before..).is_some_and(|new| new.iter().any(|leaf| leaf.list != list)) {
-                list = self.next_list(key);
-            }
-            self.space();
-            if self.take(b']') {
-                return Some(());
-            }
-            if !self.take(b',') {
-                return None;
-            }
-        }
-    }
-
-    /// Returns the number of another list; what has no key is written by itself.
+    /// Returns the number of the next list; values without a key are written separately.
     fn next_list(&mut self, key: &str) -> u16 {
         self.lists = self.lists.saturating_add(1);
         if key.is_empty() { 0 } else { self.lists }
     }
 
-    /// Reads a text in quotes, and returns what stands between them.
+    /// Reads a quoted text and returns its content.
     fn string(&mut self) -> Option<&'a str> {
-        if !self.take(b'"') {
-            return None;
-        }
-        let start = self.at;
+        self.skip_space();
+        let inner = self.rest.strip_prefix('"')?;
+        let mut end = 0;
         loop {
-            match self.peek()? {
+            match inner.as_bytes().get(end)? {
                 b'"' => break,
-                b'\\' => self.at += 2,
+                b'\\' => end += 2,
                 0..=0x1F => return None,
-                _ => self.at += 1,
+                _ => end += 1,
             }
         }
-        let inner = self.text.get(start..self.at);
-        self.at += 1;
-        inner
+        self.rest = &inner[end + 1..];
+        Some(&inner[..end])
     }
 
     /// Reads a number or a name.
     fn word(&mut self) -> &'a str {
-        let start = self.at;
-        while self
-            .peek()
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.'))
-        {
-            self.at += 1;
-        }
-        self.text.get(start..self.at).unwrap_or_default()
+        let is_end = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.');
+        let (word, rest) = self.rest.split_at(self.rest.find(is_end).unwrap_or(self.rest.len()));
+        self.rest = rest;
+        word
     }
 
-    fn leaf(&mut self, key: &'a str, value: Cow<'a, str>, list: u16) {
+    fn push(&mut self, key: &'a str, value: Cow<'a, str>, list: u16) {
         if !value.trim().is_empty() {
             self.leaves.push(Leaf { key: unescaped(key), value, list });
         }
     }
 
-    fn space(&mut self) {
-        while self.peek().is_some_and(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')) {
-            self.at += 1;
-        }
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_start_matches([' ', '\n', '\r', '\t']);
     }
 
-    fn take(&mut self, byte: u8) -> bool {
-        let is_there = self.peek() == Some(byte);
-        self.at += usize::from(is_there);
-        is_there
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    fn take(&mut self, sign: char) -> bool {
+        self.skip_space();
+        let rest = self.rest.strip_prefix(sign);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 }
 
@@ -182,7 +145,7 @@ fn is_number(word: &str) -> bool {
         && word.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// Reads the escapes of a text between quotes; one that is wrong leaves all as it is.
+/// Resolves the escapes of a quoted text; if one is invalid, returns the text unchanged.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);

@@ -1,29 +1,29 @@
-//! Passages: what one line of a note stands for.
+//! Passages: the parts of messages that become lines of a note.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use ctx_types::{Message, NoteLineKind, Role};
 
-/// A part of a message that becomes one line of a note: what it says, or one of its calls.
+/// A part of a message that becomes one line of a note: its text or one of its calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Passage<'a> {
     pub(crate) kind: NoteLineKind,
-    /// The name of the tool of a call; empty otherwise.
+    /// The name of the tool for a call; otherwise empty.
     pub(crate) tool: &'a str,
     pub(crate) text: Cow<'a, str>,
-    /// The id of the message, for a line of an earlier note of that which it was made from.
+    /// For a line of an earlier note, the id of the original message.
     pub(crate) id: Option<Arc<str>>,
-    /// Whether an earlier pass pinned it.
+    /// Whether an earlier note pinned it.
     pub(crate) is_pinned: bool,
-    /// For a line of an earlier note: where its units begin after the first, in bytes of the text.
+    /// For a line of an earlier note, the start of its units after the first, in bytes of the text.
     pub(crate) cuts: Option<Vec<usize>>,
 }
 
-/// What a line consists of that stands for a message which is kept elsewhere in the request.
+/// The text of a line for a message that is kept elsewhere in the request.
 pub(super) const ELSEWHERE: &str = "↓";
 
-/// Returns the passages of a message, in the order of its lines; those of an earlier note are its lines.
+/// Returns the passages of a message in the order of their lines; for an earlier note, its lines.
 pub(crate) fn passages(message: &Message) -> Vec<Passage<'_>> {
     if let Some(lines) = earlier_lines(message) {
         return lines;
@@ -48,7 +48,7 @@ pub(crate) fn passages(message: &Message) -> Vec<Passage<'_>> {
     said.into_iter().chain(calls).collect()
 }
 
-/// The letter with which a line begins.
+/// The letter at the beginning of a line.
 pub(super) const fn letter(kind: NoteLineKind) -> &'static str {
     match kind {
         NoteLineKind::System => "S",
@@ -59,7 +59,7 @@ pub(super) const fn letter(kind: NoteLineKind) -> &'static str {
     }
 }
 
-/// Writes what stands before the text of a line: `U: `, or `C tool: `.
+/// Writes the beginning of a line: `U: `, or `C tool: `.
 pub(crate) fn write_prefix(kind: NoteLineKind, tool: &str, into: &mut String) {
     into.push_str(letter(kind));
     if kind == NoteLineKind::Call {
@@ -69,7 +69,7 @@ pub(crate) fn write_prefix(kind: NoteLineKind, tool: &str, into: &mut String) {
     into.push_str(": ");
 }
 
-/// How many characters of a tool's name a line shows; providers allow 64.
+/// The maximum number of characters of a tool's name; providers allow 64.
 const LONGEST_TOOL: usize = 64;
 
 const fn kind(role: Role) -> NoteLineKind {
@@ -81,12 +81,12 @@ const fn kind(role: Role) -> NoteLineKind {
     }
 }
 
-/// Returns whether somebody changed the text of a note, so that it says no more what it stands for.
+/// Returns whether an edit changed the number of a note's lines.
 pub(crate) fn is_changed_note(message: &Message) -> bool {
     message.note.is_some() && earlier_lines(message).is_none()
 }
 
-/// Reads the lines of an earlier note; `None` if the message is none, or was changed since.
+/// Reads the lines of an earlier note; `None` for other messages and edited notes.
 fn earlier_lines(message: &Message) -> Option<Vec<Passage<'_>>> {
     let note = message.note.as_deref()?;
     let Cow::Borrowed(text) = message.text() else { return None };

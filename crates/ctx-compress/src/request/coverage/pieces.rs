@@ -1,4 +1,4 @@
-//! Pieces: the parts of a passage that are kept or dropped one by one.
+//! Pieces: the parts of a passage that are kept or removed separately.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,19 +9,19 @@ use crate::request::coverage::leaves::{Leaf, leaves};
 use crate::request::coverage::passage::Passage;
 use crate::request::coverage::telegraph::{separate_sentences, write_telegraphic, write_whole};
 
-/// How prose is written.
+/// The form of prose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Without words that carry little.
+    /// Without words of little content.
     Telegraphic,
     /// Whole sentences.
     Sentences,
-    /// Whole sentences, each by itself if it is not very short.
+    /// Whole sentences, one per piece unless they are very short.
     SingleSentences,
 }
 
 impl Style {
-    /// How many bytes of neighbouring sentences are one piece.
+    /// The minimum bytes of neighboring sentences in one piece.
     const fn piece_len(self) -> usize {
         match self {
             Self::Telegraphic => 160,
@@ -31,18 +31,18 @@ impl Style {
     }
 }
 
-/// A part of a passage, as it would stand in a note.
+/// A part of a passage as it is written in a note.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Piece<'a> {
-    /// What would be written: one line.
+    /// The text, on one line.
     pub(super) text: &'a str,
-    /// What its words are taken from.
+    /// The text that its words are read from.
     pub(super) meaning: &'a str,
-    /// How many bytes at the beginning of the text are a key that other pieces of the same list share.
+    /// The number of bytes at the beginning of the text that are a key shared with other pieces of the list.
     pub(super) key_len: usize,
-    /// The list that it is an item of, counted from 1 within the passage; 0 for none.
+    /// Its list, counted from 1 within the passage; 0 for none.
     pub(super) list: u16,
-    /// How much its words count, in thousandths.
+    /// The factor of its words, in thousandths.
     pub(super) factor: u32,
 }
 
@@ -52,34 +52,34 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Is called for each piece of a passage, in the order of the text.
+/// Called for each piece of a passage, in the order of the text.
 pub(super) type Visit<'v> = dyn FnMut(Piece<'_>) + 'v;
 
 /// A factor of one.
 const WHOLE: u32 = 1_000;
 
-/// What results of tools count more than talk: they hold what later calls need.
+/// The factor of tool results: later calls need their values.
 const RESULT: u32 = 1_250;
 
-/// What a value counts more if calls took one under the same key: it can be an argument again.
+/// The factor of a value whose key is also an argument key of a call: it may be an argument again.
 const ARGUMENT_KEY: u32 = 2;
 
-/// What a call counts more than talk.
+/// The factor of a call.
 const CALL: u32 = 1_500;
 
-/// How much less questions count, in hundredths, where a piece consists of questions.
+/// The factor of a piece that only contains questions, in percent.
 const QUESTION_LOSS: u64 = 30;
 
-/// How much more rules and wishes count than other sentences in a summary that is to last, in hundredths.
+/// The factor of rules and wishes in lasting summaries, in percent.
 const DUTY: u32 = 150;
 
-/// Words with which people say what must be or must not be.
+/// Words for duties and prohibitions.
 const DUTIES: [&str; 20] = [
     "must", "never", "always", "not", "cannot", "can't", "don't", "only", "no", "without", "allergic",
     "要求", "必须", "不要", "不能", "不得", "别", "禁止", "务必", "过敏",
 ];
 
-/// Returns whether a sentence says what must be or must not be.
+/// Returns whether a sentence states a duty or a prohibition.
 fn speaks_of_duty(text: &str) -> bool {
     let is_duty = |word: &str| DUTIES.iter().any(|duty| duty.eq_ignore_ascii_case(word));
     let mut words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
@@ -87,12 +87,12 @@ fn speaks_of_duty(text: &str) -> bool {
         || DUTIES.iter().any(|duty| !duty.is_ascii() && text.contains(duty))
 }
 
-/// How long one piece may be, in bytes; longer texts are split.
+/// The maximum bytes of a piece; longer texts are split.
 const LONGEST: usize = 400;
 
 /// Splits a passage into pieces, in the order of the text. Equal passages give equal pieces. O(bytes).
 ///
-/// `name` is the beginning that all messages of the speaker have and that the note says once.
+/// `name` is at the beginning of all messages of the speaker; the note contains it only once.
 pub(super) fn each_piece(
     passage: &Passage<'_>,
     name: Option<&str>,
@@ -116,12 +116,12 @@ pub(super) fn each_piece(
     }
 }
 
-/// Returns what follows `Name: ` at the beginning of a text.
+/// Returns the rest of a text after `Name: `.
 pub(crate) fn without_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.strip_prefix(name)?.strip_prefix(": ")
 }
 
-/// The units of an earlier note stay what they are.
+/// Keeps the units of an earlier note.
 fn earlier_pieces(passage: &Passage<'_>, cuts: &[usize], visit: &mut Visit<'_>) {
     let text: &str = &passage.text;
     let ends = cuts.iter().copied().chain([text.len()]);
@@ -160,13 +160,13 @@ fn is_key(text: &str) -> bool {
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// How many characters of an argument a call keeps.
+/// The maximum number of characters of an argument.
 const LONGEST_ARGUMENT: usize = 160;
 
-/// How many arguments a call keeps.
+/// The maximum number of arguments of a call.
 const MOST_ARGUMENTS: usize = 40;
 
-/// A call is one piece, so that what was done is told whole or not at all.
+/// Writes a call as one piece, so that it is kept completely or not at all.
 fn call(arguments: &str, visit: &mut Visit<'_>) {
     let (mut text, mut meaning) = (String::new(), String::new());
     let Some(leaves) = leaves(arguments) else {
@@ -193,7 +193,7 @@ fn call(arguments: &str, visit: &mut Visit<'_>) {
     visit(Piece::new(&text, &meaning, CALL));
 }
 
-/// Cuts a value that is too long, and marks that.
+/// Shortens a value that is too long, with a mark.
 fn cut(text: &str, chars: usize) -> Cow<'_, str> {
     match text.char_indices().nth(chars) {
         None => Cow::Borrowed(text),
@@ -230,7 +230,7 @@ fn separate(text: &mut String) {
     }
 }
 
-/// Appends a text with each run of white space as one blank.
+/// Appends a text with each run of white space as one space.
 fn write_squeezed(text: &str, into: &mut String) {
     for (index, word) in text.split_whitespace().enumerate() {
         if index > 0 {
@@ -240,7 +240,7 @@ fn write_squeezed(text: &str, into: &mut String) {
     }
 }
 
-/// Splits a line that is too long at blanks; nothing has no parts.
+/// Splits a long line at spaces; an empty line has no parts.
 fn split_long(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         if text.len() <= LONGEST {
@@ -255,7 +255,7 @@ fn split_long(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Joins neighbouring sentences until they have the length of a piece.
+/// Joins neighboring sentences until they have the length of a piece.
 fn prose(text: &str, style: Style, factor: u32, visit: &mut Visit<'_>) {
     let mut open = Open { style, factor, text: String::new(), raw: String::new(), questions: 0 };
     each_sentence(text, &mut |sentence, is_code| {
@@ -298,7 +298,7 @@ impl Open {
         }
     }
 
-    /// Makes a piece of the text up to `end`; what follows begins the next one.
+    /// Makes a piece of the text up to `end`; the rest begins the next one.
     fn finish(&mut self, end: usize, visit: &mut Visit<'_>) {
         let (text, rest) = self.text.split_at_checked(end).unwrap_or_default();
         if text.is_empty() {
@@ -320,7 +320,7 @@ impl Open {
     }
 }
 
-/// Calls `visit` for each sentence, or line of fenced code, with whether it is code.
+/// Calls `visit` for each sentence, or each line of fenced code, and whether it is code.
 fn each_sentence<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str, bool)) {
     let mut is_code = false;
     for line in text.lines() {
@@ -341,9 +341,9 @@ fn each_sentence<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str, bool)) {
     }
 }
 
-/// Returns where the first sentence of a line ends, unless that is the end of the line.
+/// Returns the end of the first sentence of a line, unless that is the end of the line.
 fn sentence_end(line: &str) -> Option<usize> {
-    // The first bytes of all signs that end sentences; none of them is within a character.
+    // The first bytes of all signs that end sentences; no byte inside a character has these values.
     let may_end = |byte: &u8| matches!(byte, b'.' | b'!' | b'?' | 0xE2 | 0xE3 | 0xEF);
     let mut at = 0;
     loop {

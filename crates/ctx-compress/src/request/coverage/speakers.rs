@@ -1,4 +1,4 @@
-//! Speakers: names that begin all messages of a role, and are said once.
+//! Speakers: names at the beginning of all messages of a role, written only once.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use ctx_types::{Message, NoteLineKind, Place, Role, Speaker};
 
 use crate::request::layout::is_summary;
 
-/// The names that stand for the user and the assistant in a note.
+/// The names of the user and the assistant in a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Speakers {
     pub(super) names: Vec<Speaker>,
 }
 
-/// How many messages a role must have before a name is believed.
+/// The minimum number of messages of a role with a name.
 const FEWEST: usize = 4;
 
-/// How many of ten must begin with the name.
+/// The minimum number of messages in ten that begin with the name.
 const OF_TEN: usize = 8;
 
-/// How long a name may be, in bytes.
+/// The maximum bytes of a name.
 const LONGEST: usize = 40;
 
 impl Speakers {
-    /// Finds the names; those of earlier notes hold on while nothing speaks against them.
+    /// Finds the names; those of earlier notes are kept unless newer messages contradict.
     pub(super) fn of(messages: &[Message]) -> Self {
         let names = [Role::User, Role::Assistant].into_iter();
         Self {
@@ -32,7 +32,7 @@ impl Speakers {
         }
     }
 
-    /// Returns the name that stands for what a line is.
+    /// Returns the name of a line's speaker.
     pub(super) fn name(&self, kind: NoteLineKind) -> Option<&str> {
         let role = match kind {
             NoteLineKind::User => Role::User,
@@ -43,7 +43,7 @@ impl Speakers {
     }
 }
 
-/// Finds the name that begins the messages of a role.
+/// Finds the name at the beginning of the messages of a role.
 fn name(messages: &[Message], role: Role) -> Option<&str> {
     let notes = messages.iter().filter_map(|message| message.note.as_deref());
     let earlier = notes.flat_map(|note| &note.speakers).find(|speaker| speaker.role == role);
@@ -67,7 +67,7 @@ fn name(messages: &[Message], role: Role) -> Option<&str> {
     (!name.is_empty() && all >= FEWEST && count * 10 >= all * OF_TEN).then_some(name)
 }
 
-/// Returns what stands before the first colon of a text, if that can be a name.
+/// Returns the text before the first colon if it can be a name.
 pub(crate) fn first_name(text: &str) -> Option<&str> {
     let end = (0..=LONGEST + 2).rev().find(|end| text.is_char_boundary(*end))?;
     let (name, _) = text.get(..end)?.split_once(": ")?;

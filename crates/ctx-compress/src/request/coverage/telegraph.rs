@@ -1,15 +1,14 @@
-//! Prose without the words that carry little.
+//! Removes words of little content from prose.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// Words of grammar: articles, pronouns, forms of be, have, do, will and can.
 ///
-/// Negations, prepositions, conditions and words of duty (must, should, may, might) are none of them.
+/// Negations, prepositions, conditions and words of duty (must, should, may, might) are kept.
 static GRAMMAR: LazyLock<WordSet> = LazyLock::new(|| GRAMMAR_WORDS.into());
 
-/// Words that are dropped: those of grammar, and those that say something of how it was meant: moods, politeness,
-/// greetings.
+/// All removed words: those of grammar, and those for moods, politeness and greetings.
 pub(super) static FILLERS: LazyLock<WordSet> = LazyLock::new(|| {
     let mut words = GRAMMAR.clone();
     words.extend(FILLER_WORDS);
@@ -38,33 +37,32 @@ const FILLER_WORDS: [&str; 39] = [
     "wanna", "well", "wow", "yeah", "yep", "yes", "yourself", "yup",
 ];
 
-/// Appends a text as [`write_telegraphic`] does, but drops words of grammar only: articles, pronouns, forms of be,
-/// have, do, will and can.
+/// Appends a text like [`write_telegraphic`], but only removes words of grammar.
 pub(crate) fn write_detail(text: &str, into: &mut String) {
     write_without(text, into, &GRAMMAR);
 }
 
-/// Appends a sentence to `into` without its fillers and without the signs at the ends of words, one blank between
-/// words; a blank comes before the first if something stands there already.
+/// Appends a sentence without fillers and without signs at the ends of words, with one space between words, and one
+/// before the first word unless `into` is empty.
 pub(super) fn write_telegraphic(sentence: &str, into: &mut String) {
     write_without(sentence, into, &FILLERS);
 }
 
 fn write_without(sentence: &str, into: &mut String, dropped: &WordSet) {
     for word in sentence.split_whitespace() {
-        let bare = trimmed(word, BESIDE);
-        let core = trimmed(bare, AROUND);
+        let bare = word.trim_matches(BESIDE);
+        let core = bare.trim_matches(AROUND);
         if !is_dropped(core, dropped) {
             push_word(bare, into);
         }
     }
 }
 
-/// Returns whether a line begins with all words of another, which has some; words of grammar and signs at the ends of
-/// words do not count. O(the other).
+/// Returns whether a line begins with all words of another one that has at least one word. Words of grammar and signs
+/// at the ends of words are ignored. O(the other).
 pub(crate) fn begins_with_words_of(line: &str, other: &str) -> bool {
     let is_said = |word: &&str| !word.is_empty() && !is_dropped(word, &GRAMMAR);
-    let words = |text| str::split_whitespace(text).map(|word| trimmed(word, AROUND)).filter(is_said);
+    let words = |text| str::split_whitespace(text).map(|word| word.trim_matches(AROUND)).filter(is_said);
     let (mut begins, mut other) = (words(line), words(other).peekable());
     other.peek().is_some() && other.all(|word| begins.next() == Some(word))
 }
@@ -77,38 +75,11 @@ fn is_dropped(core: &str, dropped: &WordSet) -> bool {
     dropped.contains(&*lower) || !core.is_ascii() && dropped.contains(&*lower.replace('’', "'"))
 }
 
-/// The signs that are taken off a word, each a bit, and those around it that do not belong to it.
-const BESIDE: u128 = signs(b"!,;\"*");
-const AROUND: u128 = BESIDE | signs(b"().?:");
+/// Signs at the ends of a word that are removed, and signs around it that do not belong to it.
+const BESIDE: [char; 5] = ['!', ',', ';', '"', '*'];
+const AROUND: [char; 10] = ['!', ',', ';', '"', '*', '(', ')', '.', '?', ':'];
 
-const fn signs(bytes: &[u8]) -> u128 {
-    let (mut signs, mut at) = (0, 0);
-    while at < bytes.len() {
-        signs |= 1 << bytes[at];
-        at += 1;
-    }
-    signs
-}
-
-/// Takes signs off both ends of a word.
-fn trimmed(word: &str, signs: u128) -> &str {
-    let is_sign = |byte: u8| byte.is_ascii() && signs >> byte & 1 == 1;
-    let mut bytes = word.as_bytes();
-    while let [byte, rest @ ..] = bytes
-        && is_sign(*byte)
-    {
-        bytes = rest;
-    }
-    let start = word.len() - bytes.len();
-    while let [rest @ .., byte] = bytes
-        && is_sign(*byte)
-    {
-        bytes = rest;
-    }
-    word.get(start..start + bytes.len()).unwrap_or_default()
-}
-
-/// Appends a sentence as it is, white space squeezed.
+/// Appends a sentence unchanged except for white space, each run of which becomes one space.
 pub(crate) fn write_whole(sentence: &str, into: &mut String) {
     sentence.split_whitespace().for_each(|word| push_word(word, into));
 }
@@ -126,7 +97,7 @@ fn push_word(word: &str, into: &mut String) {
     into.push_str(word);
 }
 
-/// Appends the blank before another sentence; Chinese sentences have none between them.
+/// Appends the space before another sentence; Chinese sentences have none between them.
 pub(super) fn separate_sentences(text: &mut String) {
     if !text.is_empty() && !text.ends_with(['。', '！', '？', '；']) {
         text.push(' ');

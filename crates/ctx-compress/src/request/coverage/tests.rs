@@ -143,8 +143,7 @@ fn with_writer<T>(messages: &[Message], style: Style, ask: impl FnOnce(&Writer<'
     let config = RequestConfig::default();
     with_material(messages, 100_000, &config, |material| {
         let indexes: Vec<usize> = material.groups.iter().flat_map(Clone::clone).collect();
-        let making =
-            Making { style, speakers: Speakers::of(messages), argument_keys: argument_keys(messages) };
+        let making = Making::new(style, messages);
         let others = messages.iter().filter(|message| message.place != Place::History);
         let index = Index::of(messages, &indexes, others, &making);
         let last = indexes.last().copied().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! The words of a conversation as numbers.
+//! The numbers and kinds of words.
 
 use std::collections::HashMap;
 
 use crate::request::coverage::words::Word;
 
-/// The words of a conversation as numbers from 0 on, in the order in which they come, with the kind of each.
+/// The words of a conversation: numbers from 0 in the order of their first use, with their kinds.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
     numbers: HashMap<Box<str>, u32>,
@@ -12,12 +12,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Returns how many words there are.
-    pub(super) const fn len(&self) -> usize {
-        self.kinds.len()
-    }
-
-    /// Returns the number of a word, the next one if it is new.
+    /// Returns the number of a word, the next one for a new word.
     pub(super) fn add(&mut self, word: Word<'_>) -> u32 {
         let number = self.find(word).unwrap_or_else(|| {
             let number = u32::try_from(self.kinds.len()).expect("a conversation has fewer than 2^32 words");
@@ -31,43 +26,41 @@ impl Vocabulary {
         number
     }
 
-    /// Returns the number of a word that was added.
+    /// Returns the number of an earlier word.
     pub(super) fn find(&self, word: Word<'_>) -> Option<u32> {
         self.numbers.get(word.stem).copied()
     }
 
-    /// Notes that a word is a part of an argument of some call.
-    pub(super) fn note_argument(&mut self, number: u32) {
-        if let Some(kind) = self.kinds.get_mut(number as usize) {
-            kind.add(Kind::ARGUMENT, true);
-        }
+    /// Marks a word as part of an argument of a call.
+    pub(super) fn add_argument(&mut self, number: u32) {
+        self.kinds[number as usize].add(Kind::ARGUMENT, true);
     }
 
-    /// Forgets which words these are, and returns the kinds.
+    /// Returns the kinds of the words.
     pub(super) fn into_kinds(self) -> Vec<Kind> {
         self.kinds
     }
 }
 
-/// What kind of word it is; a word that is several things once is all of them.
+/// The kind of a word: the flags from all its occurrences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kind(u8);
 
 impl Kind {
-    /// It has a digit.
+    /// The word contains a digit.
     pub(super) const DIGIT: Self = Self(1);
-    /// It has digits only, three at the most.
+    /// The word has one to three digits and nothing else.
     pub(super) const SMALL_NUMBER: Self = Self(2);
-    /// It has digits and letters, as ids have.
+    /// The word has digits and letters, like an id.
     pub(super) const MIXED: Self = Self(4);
-    /// It stands capitalised within a sentence somewhere.
+    /// The word is capitalized within a sentence.
     pub(super) const NAME: Self = Self(8);
-    /// It stands in a short quotation somewhere.
+    /// The word is in a short quotation.
     pub(super) const QUOTED: Self = Self(16);
-    /// It is a part of an argument of some tool call.
+    /// The word is in an argument of a tool call.
     pub(super) const ARGUMENT: Self = Self(32);
 
-    /// Reports the kind of a word by its signs.
+    /// Returns the kind of a word by its characters.
     fn of(stem: &str) -> Self {
         let has_digit = stem.contains(char::is_numeric);
         let mut kind = Self::default();
@@ -80,19 +73,9 @@ impl Kind {
         kind
     }
 
-    /// Returns whether it is of another kind too.
+    /// Returns whether the word has these flags.
     pub(super) const fn is(self, other: Self) -> bool {
         self.0 & other.0 == other.0
-    }
-
-    /// Returns its position among [`Kind::all`].
-    pub(super) fn number(self) -> usize {
-        usize::from(self.0)
-    }
-
-    /// Returns all kinds there are.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
-        (0..64).map(Self)
     }
 
     fn add(&mut self, other: Self, is_so: bool) {
@@ -128,7 +111,7 @@ mod tests {
         let numbers = ["a", "b", "a", "c"].map(|stem| vocabulary.add(word(stem)));
         assert_eq!(numbers, [0, 1, 0, 2]);
         assert_eq!((vocabulary.find(word("c")), vocabulary.find(word("d"))), (Some(2), None));
-        assert_eq!(vocabulary.len(), 3);
+        assert_eq!(vocabulary.into_kinds().len(), 3);
     }
 
     #[test]
@@ -136,7 +119,7 @@ mod tests {
         let mut vocabulary = Vocabulary::default();
         vocabulary.add(word("lin"));
         vocabulary.add(Word { stem: "lin", is_name: true, is_quoted: false });
-        vocabulary.note_argument(0);
+        vocabulary.add_argument(0);
         let [kind] = vocabulary.into_kinds()[..] else { panic!("one word") };
         assert!(kind.is(Kind::NAME) && kind.is(Kind::ARGUMENT) && !kind.is(Kind::QUOTED));
     }

@@ -1,25 +1,26 @@
 //! The words of a text.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::request::coverage::telegraph::{FILLERS, WordSet};
 
-/// A word as it stands in a text.
+/// A word in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word<'a> {
     /// In lower case and without its ending.
     pub(crate) stem: &'a str,
-    /// Whether it stands capitalised within a sentence, as names do.
+    /// Whether it is capitalized within a sentence, like a name.
     pub(crate) is_name: bool,
-    /// Whether it stands within a short quotation, as titles do.
+    /// Whether it is in a short quotation, like a title.
     pub(crate) is_quoted: bool,
 }
 
-/// Calls `visit` for each word of a text that carries meaning; O(bytes).
+/// Calls `visit` for each word with content; O(bytes).
 ///
 /// A word is a run of letters and digits with `_ ' - : . @ /` inside, so that ids, dates, times, addresses and paths
-/// are one word each. Where a script writes without blanks between words (Chinese, Japanese, Thai), each two
-/// neighbouring characters are a word. Words that every text has are passed over.
+/// are one word each. In scripts without spaces between words (Chinese, Japanese, Thai), each pair of neighboring
+/// characters is a word. Frequent words of every text are skipped.
 pub(crate) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
     let quotes = Quotes::of(text);
     each_place(text, |stem, place| {
@@ -29,17 +30,17 @@ pub(crate) fn each_word(text: &str, mut visit: impl FnMut(Word<'_>)) {
     });
 }
 
-/// Calls `visit` for each word as [`each_word`] does, with nothing but the word in lower case without its ending, and
-/// whether signs join parts of it.
+/// Calls `visit` for each word like [`each_word`], only with its stem in lower case and whether it contains joining
+/// signs.
 pub(crate) fn each_stem(text: &str, mut visit: impl FnMut(&str, bool)) {
     each_place(text, |stem, place| visit(stem, place.is_joined));
 }
 
-/// Where a word stands.
+/// The place of a word.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     start: usize,
-    /// What stands between it and the word before.
+    /// The text between the previous word and this one.
     gap: Option<&'a str>,
     /// Whether signs join parts of the word.
     is_joined: bool,
@@ -58,7 +59,7 @@ fn each_place<'a>(text: &'a str, mut visit: impl FnMut(&str, Place<'a>)) {
             last_end = Some(at);
             continue;
         }
-        if is_dense_sign(c) || !c.is_alphanumeric() {
+        if !c.is_alphanumeric() {
             continue;
         }
         let is_joined;
@@ -71,10 +72,10 @@ fn each_place<'a>(text: &'a str, mut visit: impl FnMut(&str, Place<'a>)) {
     }
 }
 
-/// Signs behind which a capital letter tells nothing.
+/// Signs after which a capital letter does not mark a name.
 const SENTENCE_BORDERS: [char; 13] = ['.', '!', '?', ':', '\n', '"', '“', '。', '！', '？', '：', '*', '['];
 
-/// Returns the character that begins at a byte.
+/// Returns the character at a byte.
 fn char_at(text: &str, at: usize) -> Option<char> {
     match text.as_bytes().get(at)? {
         byte if byte.is_ascii() => Some(char::from(*byte)),
@@ -82,11 +83,11 @@ fn char_at(text: &str, at: usize) -> Option<char> {
     }
 }
 
-/// Returns where a word ends whose first character ends at `at`, and whether signs join parts of it.
+/// Returns the end of a word whose first character ends at `at`, and whether signs join parts of it.
 fn word_end(text: &str, mut at: usize) -> (usize, bool) {
     let mut is_joined = false;
     loop {
-        // Most of most words; one byte after the other.
+        // The fast path for ASCII.
         let rest = text.as_bytes().get(at..).unwrap_or_default();
         at += rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let Some(c) = char_at(text, at) else { break };
@@ -110,50 +111,29 @@ fn is_letter(c: char) -> bool {
     !is_dense(c) && c.is_alphanumeric()
 }
 
-/// Returns whether a character belongs to a script without blanks between words.
+/// Returns whether a character belongs to a script without spaces between words.
 const fn is_dense(c: char) -> bool {
-    // Most characters of most texts are told by the first comparison.
+    // The first comparison decides for most characters.
     c >= '\u{0E01}'
         && matches!(c, '\u{0E01}'..='\u{0E4E}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
 }
 
-/// Characters of Chinese grammar; two of them together say nothing.
-const CHINESE_GRAMMAR: &[u8] =
-    "的了是在我你您他她它们这那和与也就都吗呢吧啊有不个上下来去要会能可以到说把被让给对很还又再".as_bytes();
+/// Characters of Chinese grammar; a pair of them has no content.
+static CHINESE_GRAMMAR: LazyLock<HashSet<char>> = LazyLock::new(|| {
+    "的了是在我你您他她它们这那和与也就都吗呢吧啊有不个上下来去要会能可以到说把被让给对很还又再"
+        .chars()
+        .collect()
+});
 
-/// The ideographs, `\u{4E00}` to `\u{9FFF}`: a bit for each, set for those of grammar.
-static IS_GRAMMAR: [u64; 0x5200 / 64] = {
-    let (mut bits, mut at) = ([0; 0x5200 / 64], 0);
-    while at < CHINESE_GRAMMAR.len() {
-        // An ideograph has 4, 6 and 6 bits in its three bytes.
-        let [a, b, c] = [CHINESE_GRAMMAR[at], CHINESE_GRAMMAR[at + 1], CHINESE_GRAMMAR[at + 2]];
-        let place = ((a as usize & 0xF) << 12 | (b as usize & 0x3F) << 6 | (c as usize & 0x3F)) - 0x4E00;
-        bits[place / 64] |= 1 << (place % 64);
-        at += 3;
-    }
-    bits
-};
-
-fn is_chinese_grammar(c: char) -> bool {
-    let place = (c as usize).wrapping_sub(0x4E00);
-    IS_GRAMMAR.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 == 1)
-}
-
-/// Returns whether a character is a sign that dense scripts have between words; asked first, as `char::is_alphanumeric`
-/// would search its tables.
-const fn is_dense_sign(c: char) -> bool {
-    matches!(c, '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{FF01}'..='\u{FF0F}' | '\u{FF1A}'..='\u{FF20}')
-}
-
-/// Calls `visit` for each pair of neighbours in a run of dense script that counts as a word, with where it begins; `c` is
-/// the first character, at `start`. Returns where the run ends.
+/// Calls `visit` with each pair of neighbors that counts as a word in a run of such a script, and with its start. `c`
+/// is the first character, at `start`. Returns the end of the run.
 fn each_pair<'a>(text: &'a str, c: char, mut start: usize, mut visit: impl FnMut(&'a str, usize)) -> usize {
     let mut at = start + c.len_utf8();
-    let mut is_grammar = is_chinese_grammar(c);
+    let mut is_grammar = CHINESE_GRAMMAR.contains(&c);
     while let Some(next) = char_at(text, at).filter(|next| is_dense(*next)) {
         let end = at + next.len_utf8();
-        let was_grammar = std::mem::replace(&mut is_grammar, is_chinese_grammar(next));
+        let was_grammar = std::mem::replace(&mut is_grammar, CHINESE_GRAMMAR.contains(&next));
         if !(was_grammar && is_grammar)
             && let Some(pair) = text.get(start..end)
         {
@@ -164,7 +144,7 @@ fn each_pair<'a>(text: &'a str, c: char, mut start: usize, mut visit: impl FnMut
     at
 }
 
-/// Returns a word in lower case, with plain apostrophes; it is written anew only if it is not so already.
+/// Returns a word in lower case with plain apostrophes; allocates only if that changes it.
 fn lower<'a>(word: &'a str, into: &'a mut String) -> &'a str {
     if word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
         return word;
@@ -179,7 +159,7 @@ fn lower<'a>(word: &'a str, into: &'a mut String) -> &'a str {
     into
 }
 
-/// Takes English endings off; `bookings` and `booked` become one word. Light, since a wrong stem costs little.
+/// Removes English endings; `bookings` and `booked` become one word. A wrong stem does little harm.
 pub(crate) fn stem(word: &str) -> &str {
     const ENDINGS: [&str; 6] = ["ing", "edly", "ed", "es", "s", "ly"];
     const SHORTEST: usize = 3;
@@ -191,7 +171,7 @@ pub(crate) fn stem(word: &str) -> &str {
     bare.unwrap_or(word)
 }
 
-/// English words that every text has: fillers, prepositions, conjunctions, negations, words of questions.
+/// Frequent English words: fillers, prepositions, conjunctions, negations, question words.
 #[rustfmt::skip]
 const COMMON_WORDS: [&str; 91] = [
     "about", "after", "again", "ago", "all", "another", "any", "anything", "as", "at", "because", "before",
@@ -215,12 +195,12 @@ fn is_common(lower: &str) -> bool {
     lower.len() <= LONGEST && COMMON.contains(lower)
 }
 
-/// Ranges of short quotations in a text, ordered by their start.
+/// Short quotations in a text, ordered by their start.
 #[derive(Debug, Default)]
 struct Quotes(Vec<(usize, usize)>);
 
 impl Quotes {
-    /// How long a quotation may be, in bytes, to be taken for a title.
+    /// The maximum bytes of a quotation that counts as a title.
     const LONGEST: usize = 60;
 
     fn of(text: &str) -> Self {
@@ -232,7 +212,7 @@ impl Quotes {
                 let mut near =
                     text[inner..].char_indices().take_while(|(length, _)| *length <= Self::LONGEST);
                 let end = near.find(|(_, c)| *c == close || *c == '\n');
-                // A quotation that is too long may be the gap between two.
+                // A quotation that is too long may be the text between two quotations.
                 rest = inner;
                 if let Some((length, _)) = end.filter(|(length, c)| *length > 1 && *c == close) {
                     quotes.0.push((inner, inner + length));
@@ -323,13 +303,8 @@ mod tests {
         let mut quoted = 0;
         each_word(&"\"Blue\" ".repeat(100_000), |word| quoted += usize::from(word.is_quoted));
         assert_eq!(quoted, 100_000);
-        // Only the marks near the end are close enough. The first of these starts the title.
+        // Only the marks near the end are close enough. The first of these begins the title.
         assert_eq!(Quotes::of(&format!("{}”", "“".repeat(300_000))).0.len(), 1);
-    }
-
-    #[test]
-    fn signs_of_dense_scripts_are_no_letters() {
-        assert!(!('\0'..=char::MAX).any(|c| is_dense_sign(c) && (c.is_alphanumeric() || is_dense(c))));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! What a word is worth.
+//! The worth of words.
 
 use crate::request::coverage::vocabulary::Kind;
 
-/// Returns what a word is worth, in 256ths, that occurs in `with` of so many units.
+/// Returns the worth, in 256ths, of a word in `with` of this many units.
 ///
-/// Rare words are worth more, but one that occurs once only is hardly spoken of. Numbers, ids, names, titles and
-/// what calls were made with are what later turns need to the letter.
+/// Rare words are worth more, but less if they occur only once. Numbers, ids, names, titles and arguments of calls are
+/// worth more because later turns need them unchanged.
 pub(super) fn worth(units: usize, with: u32, kind: Kind) -> u32 {
     const FLOOR: f64 = 0.3;
     const ONCE: f64 = 0.6;
@@ -49,12 +49,12 @@ mod tests {
         let mut vocabulary = Vocabulary::default();
         vocabulary.add(Word { stem, is_name, is_quoted });
         if is_argument {
-            vocabulary.note_argument(0);
+            vocabulary.add_argument(0);
         }
         vocabulary.into_kinds()[0]
     }
 
-    /// How much more a word is worth than a plain one, in hundredths.
+    /// The factor relative to a plain word, in percent.
     #[track_caller]
     fn check(stem: &str, is: [bool; 3], expected: u32) {
         let plain = worth(1_000_000, 2, Kind::default());
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn rare_words_are_worth_more_and_those_that_come_once_a_little_less() {
         let worth = |units, with| worth(units, with, Kind::default());
-        // In 256ths: the logarithm of 1 + units / with, less 0.3; a word that comes once has 0.6 of that.
+        // In 256ths: the logarithm of 1 + units / with, minus 0.3; a word that occurs once gets 0.6 of that.
         assert_eq!([worth(100, 1), worth(100, 2), worth(100, 10), worth(100, 100)], [663, 930, 537, 101]);
         assert_eq!([worth(0, 1), worth(1, 10), worth(10, 0)], [0, 0, 537]);
     }

@@ -1,4 +1,4 @@
-//! Writing a note: one line for each passage, in the order of the conversation.
+//! Writes a note: one line for each passage, in the order of the conversation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::request::coverage::pieces::Piece;
 use crate::request::coverage::telegraph::separate_sentences;
 use crate::request::excerpt::own_source;
 
-/// What a note is written from.
+/// The input for a note.
 pub(super) struct Draft<'a> {
     pub(super) messages: &'a [Message],
     pub(super) index: &'a Index,
     pub(super) making: &'a Making,
-    /// What stands above the lines.
+    /// The heading above the lines.
     pub(super) head: &'a [String],
     /// The texts of pinned passages, by their positions in the index.
-    pub(super) pins: &'a BTreeMap<u32, String>,
-    /// Messages among those of the note that are kept elsewhere in the request.
+    pub(super) pins: &'a BTreeMap<usize, String>,
+    /// The messages of the note that are kept elsewhere in the request.
     pub(super) elsewhere: &'a [usize],
 }
 
-/// A text with what is known about its lines.
+/// A text with data about its lines.
 #[derive(Default)]
 struct NoteText {
     text: String,
@@ -34,18 +34,13 @@ struct NoteText {
 }
 
 impl Draft<'_> {
-    /// Writes the note with these units; `None` if nothing was chosen and nothing is pinned. O(bytes of the messages
+    /// Writes the note with these units of each passage; `None` if nothing is chosen or pinned. O(bytes of the messages
     /// with chosen units).
-    pub(super) fn write(&self, chosen: impl IntoIterator<Item = u32>, role: Role) -> Option<Message> {
-        let mut by_passage: BTreeMap<u32, Vec<u32>> =
-            self.pins.keys().map(|passage| (*passage, Vec::new())).collect();
-        for unit in chosen {
-            let at = unit as usize;
-            if let Some(unit) = self.index.unit(at) {
-                by_passage.entry(unit.passage).or_default().push(self.index.ordinal(at, unit));
-            }
+    pub(super) fn write(&self, mut chosen: BTreeMap<usize, Vec<usize>>, role: Role) -> Option<Message> {
+        for pinned in self.pins.keys() {
+            chosen.entry(*pinned).or_default();
         }
-        if by_passage.is_empty() {
+        if chosen.is_empty() {
             return None;
         }
         let mut written = NoteText::default();
@@ -54,62 +49,59 @@ impl Draft<'_> {
         }
         written.note.speakers.clone_from(&self.making.speakers.names);
         let mut elsewhere = self.elsewhere.iter().copied().peekable();
-        // An earlier note has hundreds of lines: it is read once for all of them.
+        // An earlier note may have hundreds of lines: it is read once for all of them.
         let mut read: (usize, Vec<Passage<'_>>) = (usize::MAX, Vec::new());
-        for (passage, ordinals) in &by_passage {
-            let message =
-                self.index.passages.get(*passage as usize).map_or(0, |entry| entry.message as usize);
+        for (passage, ordinals) in &chosen {
+            let message = self.index.passages[*passage].message;
             if read.0 != message {
-                read = (message, self.messages.get(message).map(passages).unwrap_or_default());
+                read = (message, passages(&self.messages[message]));
             }
             let mut marked = None;
             while let Some(kept) = elsewhere.next_if(|kept| *kept < message) {
                 marked = Some(kept);
             }
-            // Several kept messages in a row are one mark; before the first line nothing needs one.
+            // Consecutive kept messages are one mark; before the first line no mark is needed.
             if let Some(kept) = marked.filter(|_| !written.note.lines.is_empty()) {
-                written.add_mark(self.messages.get(kept));
+                written.add_mark(&self.messages[kept]);
             }
-            self.write_line((*passage, ordinals), &read.1, &mut written);
+            self.write_line(*passage, ordinals, &read.1, &mut written);
         }
         Some(written.finish(role))
     }
 
-    fn write_line(&self, (passage, ordinals): (u32, &[u32]), passages: &[Passage<'_>], into: &mut NoteText) {
-        let Some(entry) = self.index.passages.get(passage as usize) else { return };
-        let Some(message) = self.messages.get(entry.message as usize) else { return };
-        let Some(made_from) = passages.get(entry.ordinal as usize) else { return };
+    fn write_line(&self, number: usize, ordinals: &[usize], passages: &[Passage<'_>], into: &mut NoteText) {
+        let entry = &self.index.passages[number];
+        let passage = &passages[entry.ordinal];
         let mut line = Line::default();
-        write_prefix(made_from.kind, made_from.tool, &mut line.text);
-        match self.pins.get(&passage) {
+        write_prefix(passage.kind, passage.tool, &mut line.text);
+        let pin = self.pins.get(&number);
+        match pin {
             Some(pin) => line.text.push_str(pin),
-            None => self.making.each_piece(made_from, &mut chosen(ordinals, |piece| line.add(piece))),
+            None => self.making.each_piece(passage, &mut chosen(ordinals, |piece| line.add(piece))),
         }
         let Line { text: line, cuts, .. } = line;
-        let id = made_from.id.clone().unwrap_or_default();
-        let entry = NoteLine { id, kind: made_from.kind, is_pinned: self.pins.contains_key(&passage), cuts };
-        into.add_line(&line, entry, message);
+        let id = passage.id.clone().unwrap_or_default();
+        let note_line = NoteLine { id, kind: passage.kind, is_pinned: pin.is_some(), cuts };
+        into.add_line(&line, note_line, &self.messages[entry.message]);
     }
 }
 
-/// Passes on those pieces of a passage that were chosen.
-pub(super) fn chosen(ordinals: &[u32], mut visit: impl FnMut(Piece<'_>)) -> impl FnMut(Piece<'_>) {
-    let mut ordinals = ordinals.to_vec();
-    ordinals.sort_unstable();
-    let (mut ordinals, mut at) = (ordinals.into_iter().peekable(), 0);
+/// Calls a function for the chosen pieces of a passage; the positions are ascending.
+pub(super) fn chosen(ordinals: &[usize], mut visit: impl FnMut(Piece<'_>)) -> impl FnMut(Piece<'_>) {
+    let (mut ordinals, mut at) = (ordinals.iter().peekable(), 0_usize);
     move |piece| {
-        if ordinals.next_if_eq(&at).is_some() {
+        if ordinals.next_if_eq(&&at).is_some() {
             visit(piece);
         }
         at += 1;
     }
 }
 
-/// Pieces with blanks between; items of one list have its key once.
+/// Writes pieces with spaces between them; items of one list have their key once.
 #[derive(Default)]
 pub(super) struct Line {
     pub(super) text: String,
-    /// Where pieces begin after the first, in bytes of the text.
+    /// The start of each piece after the first, in bytes of the text.
     cuts: Vec<u32>,
     pieces: usize,
     last_list: u16,
@@ -143,8 +135,7 @@ impl NoteText {
         self.note.head += 1;
     }
 
-    fn add_mark(&mut self, kept: Option<&Message>) {
-        let Some(kept) = kept else { return };
+    fn add_mark(&mut self, kept: &Message) {
         let kind = match kept.role {
             Role::User => NoteLineKind::User,
             Role::Assistant => NoteLineKind::Assistant,
@@ -167,7 +158,7 @@ impl NoteText {
         };
         let is_earlier = message.note.is_some();
         let from = if is_earlier { Source::history(entry.id.clone(), role) } else { message.source.clone() };
-        // Written by the note, which gets its id at the end, and to be trusted as what it was made from.
+        // The note wrote it and its id follows later; it is trusted like the original messages.
         self.push(line, Source::new(SourceKind::Summary, from.trust), vec![from]);
         self.note.lines.push(entry);
     }

@@ -48,7 +48,7 @@ struct Model {
     covered: BTreeSet<String>,
     done: BTreeSet<usize>,
     room: u64,
-    picks: Vec<(u32, u64)>,
+    picks: Vec<(usize, u64)>,
 }
 
 /// Units and words as they are read.
@@ -112,7 +112,7 @@ impl Seen {
             let mut alone = Vocabulary::default();
             alone.add(Word { stem, is_name: known.is_name, is_quoted: known.is_quoted });
             if known.is_argument {
-                alone.note_argument(0);
+                alone.add_argument(0);
             }
             let kind = alone.into_kinds()[0];
             (stem.clone(), u64::from(worth(self.units.len(), u32::try_from(with).unwrap(), kind)))
@@ -142,7 +142,7 @@ impl Model {
 
     fn price(&self, at: usize) -> u64 {
         let unit = &self.units[at];
-        let mut taken = self.picks.iter().map(|(at, _)| &self.units[*at as usize]);
+        let mut taken = self.picks.iter().map(|(at, _)| &self.units[*at]);
         let mut same_list = taken.clone().filter(|other| other.passage == unit.passage);
         let has_line = taken.any(|other| other.passage == unit.passage);
         let has_key = unit.list > 0 && same_list.any(|other| other.list == unit.list);
@@ -169,7 +169,7 @@ impl Model {
         self.room -= price;
         self.done.insert(at);
         self.covered.extend(self.units[at].words.iter().cloned());
-        self.picks.push((u32::try_from(at).unwrap(), price));
+        self.picks.push((at, price));
     }
 
     fn take_message(&mut self, message: usize, most: u64) {
@@ -317,7 +317,7 @@ fn check(draws: &[Draw], style: Style, others: usize, share: u64, first: (usize,
     let room = whole * share / 100;
     let mut model = Model::of(&messages, &indexes, &making, room);
     let mut choice = Choice::new(&index, room);
-    assert_eq!(index.len(), model.units.len());
+    assert_eq!(index.units.len(), model.units.len());
     index.said.iter().for_each(|word| choice.cover_word(*word));
     choice.take_message(first.0, first.1);
     choice.take_changes(50);
@@ -331,7 +331,7 @@ fn check(draws: &[Draw], style: Style, others: usize, share: u64, first: (usize,
     let pins = BTreeMap::new();
     let draft =
         Draft { messages: &messages, index: &index, making: &making, head: &[], pins: &pins, elsewhere: &[] };
-    let note = draft.write(choice.picks.iter().map(|(unit, _)| *unit), Role::System);
+    let note = draft.write(choice.by_passage(), Role::System);
     let written = note.map_or(0, |note| quarters(&note.text()) + 1);
     assert_eq!(room - choice.room(), written);
 }
@@ -353,7 +353,7 @@ proptest! {
 }
 
 #[test]
-fn units_of_many_blocks_are_found() {
+fn many_units_are_found() {
     let draws: Vec<Draw> = (0..700).map(|at: u32| (8, at.to_le_bytes().repeat(2))).collect();
     check(&draws, Style::Telegraphic, 700, 1, (0, 0));
 }

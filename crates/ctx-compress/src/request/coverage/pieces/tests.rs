@@ -191,7 +191,7 @@ fn sentence(bytes: usize, is_question: bool) -> String {
     format!("{letters}{}", if is_question { '?' } else { '.' })
 }
 
-/// Joins neighbours as long as they are no longer than a piece may be.
+/// Joins neighbors as long as they are no longer than a piece may be.
 fn check_joined(sentences: &[(usize, bool)], style: Style) {
     let sentences: Vec<String> = sentences.iter().map(|(bytes, ask)| sentence(*bytes, *ask)).collect();
     let mut expected: Vec<Vec<&str>> = Vec::new();

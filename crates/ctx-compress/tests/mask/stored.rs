@@ -1,4 +1,4 @@
-//! The example of a summary in the design of masks.
+//! A stored summary of AIO Hub.
 
 use ctx_compress::mask::{MaskDetails, switch_summary};
 use ctx_tokens::Counter;
