@@ -536,8 +536,14 @@ fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
     for finding in found {
         let place = finding.location.pointer.as_deref().unwrap_or_default();
         tracing::debug!(code = %finding.code, place, "a finding");
-        // An info about fields names those that the model does not read.
-        let is_hint = finding.code == codes::BLOCK_FIELDS && finding.severity == Severity::Info;
+        // An info about fields names those that the model does not read. A path into the body, such as `/messages/1`,
+        // names a part that was sent.
+        let is_sent = !place.trim_start_matches('/').starts_with(|first: char| first.is_ascii_digit());
+        let is_hint = match finding.code {
+            codes::BLOCK_FIELDS => finding.severity == Severity::Info,
+            codes::PART_NOT_ACCEPTED => is_sent,
+            _ => false,
+        };
         if LOSSES.contains(&finding.code) && !is_hint {
             tracing::info!(code = %finding.code, place, "the API dialect of the provider does not support everything in the request");
             let (mut told, text) = (lock(told), format!("{} {}", finding.code, finding.message));

@@ -102,7 +102,10 @@ fn check_conversation(input: &Value) {
         let scalar = scalar.to_string();
         kept.iter().any(|text| text.as_str().is_some_and(|text| text.contains(&scalar)))
     });
-    assert_eq!(conversation::read(&written).value.write(), written);
+    // The header of a chat can have any field, and a file with this field is an agent.
+    if written.get("presetMessages").is_none() {
+        assert_eq!(conversation::read(&written).value.write(), written);
+    }
 }
 
 proptest! {
