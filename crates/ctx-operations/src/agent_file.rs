@@ -1,6 +1,6 @@
 //! An agent as its file has it.
 
-use ctx_engine::{CompiledAgent, Engine, ImportError, Limits};
+use ctx_engine::{CompiledAgent, Engine, ImportError};
 use ctx_preset_import::{Document, agent_of};
 use ctx_types::{Agent, Diagnostic};
 
@@ -19,7 +19,7 @@ pub struct AgentFile {
 impl AgentFile {
     /// Reads an agent from bytes.
     pub fn parse(bytes: &[u8], name: &str, engine: &Engine) -> Result<Self, ImportError> {
-        Self::of(Document::read(bytes, name, &Limits::default())?, bytes, name, engine)
+        Self::of(Document::read(bytes, name)?, bytes, name, engine)
     }
 
     /// Reads an agent from the document that bytes hold.

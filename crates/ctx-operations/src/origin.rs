@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_engine::{Format, Imported, Limits};
+use ctx_engine::{Format, Imported};
 use ctx_preset_import::{Document, codes};
 use ctx_types::{Agent, Content, Diagnostic, Edit, Fix, Greeting};
 use serde_json::Value;
@@ -24,7 +24,7 @@ impl Origin {
     pub fn of(imported: &Imported<Agent>, name: &str, bytes: &[u8]) -> Self {
         let format = imported.format;
         let has_moved = imported.diagnostics.iter().any(|found| found.code == codes::MIGRATED_GREETINGS);
-        let document = has_moved.then(|| Document::read(bytes, name, &Limits::default()).ok()).flatten();
+        let document = has_moved.then(|| Document::read(bytes, name).ok()).flatten();
         let file = document.as_ref().and_then(|document| document.value.pointer(&in_file(ENTRIES, format)));
         let entries = file.and_then(Value::as_array).map(|file| remaining(file, &imported.value.greetings));
         Self { document: name.into(), format, entries }
@@ -97,7 +97,7 @@ mod tests {
     #[track_caller]
     fn check(file: &Value, pointers: &[(&str, &str)]) {
         let bytes = file.to_string().into_bytes();
-        let imported = read_agent(&bytes, "a.json", &Limits::default(), &Engine::new().anchors).unwrap();
+        let imported = read_agent(&bytes, "a.json").unwrap();
         let origin = Origin::of(&imported, "a.json", &bytes);
         for (unified, expected) in pointers {
             let mut finding = [Diagnostic::info(codes::EMPTY, phrase!("")).at_pointer(*unified)];

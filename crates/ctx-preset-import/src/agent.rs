@@ -13,7 +13,6 @@ use crate::formats::aio_hub::is_of_export;
 use crate::groups;
 use crate::imported::{Imported, Moved, Moves, relocate};
 use crate::kept;
-use crate::limits::Limits;
 use crate::migrate::migrate_with_moves;
 use crate::parameters;
 
@@ -26,24 +25,18 @@ use crate::parameters;
 /// Old spellings are migrated with [`migrate`](crate::migrate), and each change is an info finding.
 ///
 /// ```
-/// use ctx_anchors::AnchorRegistry;
-/// use ctx_preset_import::{Limits, read_agent};
+/// use ctx_preset_import::read_agent;
 ///
 /// let yaml = b"version: 2\ngroups: [{id: g, enabled: false}]\nmessages: [{role: system, groupId: g}]\n";
-/// let agent = read_agent(yaml, "a.yaml", &Limits::default(), &AnchorRegistry::system())?.value;
+/// let agent = read_agent(yaml, "a.yaml")?.value;
 /// assert_eq!(agent.preset_groups[0].enabled, Some(false));
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
-pub fn read_agent(
-    bytes: &[u8],
-    name: &str,
-    limits: &Limits,
-    anchors: &AnchorRegistry,
-) -> Result<Imported<Agent>, ImportError> {
-    agent_of(Document::read(bytes, name, limits)?, name, anchors)
+pub fn read_agent(bytes: &[u8], name: &str) -> Result<Imported<Agent>, ImportError> {
+    agent_of(Document::read(bytes, name)?, name, &AnchorRegistry::system())
 }
 
-/// As [`read_agent`], of a document that was read already.
+/// As [`read_agent`], of a document that was read already, and with these anchors instead of the built-in ones.
 pub fn agent_of(
     document: Document,
     name: &str,

@@ -17,16 +17,24 @@ use crate::limits::Limits;
 /// without a JSON object. Invalid YAML in a `.yaml` file is an error.
 ///
 /// ```
-/// use ctx_preset_import::{Limits, read_profile};
+/// use ctx_preset_import::read_profile;
 ///
-/// let profile = read_profile(b"name: Kim\ncontent: Likes tea.", "kim.yaml", &Limits::default())?.value;
+/// let profile = read_profile(b"name: Kim\ncontent: Likes tea.", "kim.yaml")?.value;
 /// assert_eq!(profile.name.as_deref(), Some("Kim"));
-/// let profile = read_profile(b"Likes tea: green, black.", "kim.txt", &Limits::default())?.value;
+/// let profile = read_profile(b"Likes tea: green, black.", "kim.txt")?.value;
 /// assert_eq!(profile.content.as_deref(), Some("Likes tea: green, black."));
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
-pub fn read_profile(bytes: &[u8], name: &str, limits: &Limits) -> Result<Imported<UserProfile>, ImportError> {
-    let text = document::decode(bytes, limits)?;
+pub fn read_profile(bytes: &[u8], name: &str) -> Result<Imported<UserProfile>, ImportError> {
+    read_with_limits(bytes, name, &Limits::default())
+}
+
+pub(crate) fn read_with_limits(
+    bytes: &[u8],
+    name: &str,
+    limits: &Limits,
+) -> Result<Imported<UserProfile>, ImportError> {
+    let text = document::decode_with_limits(bytes, limits)?;
     let is_plain = document::ends_with(name, PLAIN);
     let document = match Document::parse(&text, name, limits) {
         Ok(document) => document,

@@ -106,6 +106,6 @@ fn read_profile(
 ) -> Result<Imported<UserProfile>, ImportError> {
     match &document.value {
         Value::Object(_) => Ok(profile::read_value(document.value.clone())),
-        _ => profile::read_profile(&document.text, &document.name, &importer.limits),
+        _ => profile::read_with_limits(&document.text, &document.name, &importer.limits),
     }
 }
