@@ -24,6 +24,8 @@ pub mod codes;
 mod container;
 mod conversation;
 mod document;
+#[cfg(test)]
+mod documented_fields;
 mod error;
 mod format;
 mod formats;

@@ -1,7 +1,7 @@
 //! Documents that hold a worldbook.
 
 pub(crate) mod around;
-mod card;
+pub(crate) mod card;
 mod export;
 pub(crate) mod fields;
 mod origin;
