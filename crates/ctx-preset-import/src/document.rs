@@ -14,6 +14,7 @@ mod yaml;
 
 use std::fmt;
 
+pub(crate) use json::check_size;
 pub(crate) use punctuation::help_for_text;
 pub use repair::repaired_json;
 pub use text::decode;

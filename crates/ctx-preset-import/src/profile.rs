@@ -26,22 +26,17 @@ use crate::limits::Limits;
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
 pub fn read_profile(bytes: &[u8], name: &str) -> Result<Imported<UserProfile>, ImportError> {
-    read_with_limits(bytes, name, &Limits::default())
-}
-
-pub(crate) fn read_with_limits(
-    bytes: &[u8],
-    name: &str,
-    limits: &Limits,
-) -> Result<Imported<UserProfile>, ImportError> {
-    let text = document::decode_with_limits(bytes, limits)?;
+    let (text, limits) = (document::decode(bytes)?, &Limits::default());
     let is_plain = document::ends_with(name, PLAIN);
     let document = match Document::parse(&text, name, limits) {
         Ok(document) => document,
         Err(ImportError::Yaml { .. }) if !document::ends_with(name, &["yaml", "yml"]) => {
-            return plain(&text, name, limits);
+            return Ok(read_text(&text, name));
         }
-        Err(ImportError::Json { .. }) if is_plain => return plain(&text, name, limits),
+        Err(ImportError::Json { .. }) if is_plain => {
+            document::check_size(&text, limits, Syntax::PlainText)?;
+            return Ok(read_text(&text, name));
+        }
         Err(error) => return Err(error),
     };
     let is_yaml = document.syntax == Syntax::Yaml;
@@ -53,7 +48,7 @@ pub(crate) fn read_with_limits(
         profile.diagnostics.splice(..0, found);
         return Ok(profile.named(name));
     }
-    if is_yaml { plain(&text, name, limits) } else { Err(unknown_shape(&document.value)) }
+    if is_yaml { Ok(read_text(&text, name)) } else { Err(unknown_shape(&document.value)) }
 }
 
 const PLAIN: &[&str] = &["txt", "md"];
@@ -71,11 +66,8 @@ pub(crate) fn read_value(value: Value) -> Imported<UserProfile> {
     Imported { value: profile, format: Format::Profile, diagnostics }
 }
 
-fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile>, ImportError> {
-    if text.len() > limits.yaml_bytes {
-        let (bytes, limit) = (text.len(), limits.yaml_bytes);
-        return Err(ImportError::TooLarge { bytes, limit, syntax: Syntax::PlainText });
-    }
+/// Reads a profile from a text that is its content.
+pub(crate) fn read_text(text: &str, name: &str) -> Imported<UserProfile> {
     let profile = UserProfile { content: Some(Text::from(text)), ..UserProfile::default() };
     let mut diagnostics = Vec::new();
     if !document::ends_with(name, PLAIN) {
@@ -83,10 +75,10 @@ fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile
         let help = phrase!("to name the profile, write an object with `name` and `content`");
         diagnostics.push(Diagnostic::info(codes::PLAIN_PROFILE, message).with_help(help));
     }
-    Ok(Imported { value: profile, format: Format::PlainText, diagnostics }.named(name))
+    Imported { value: profile, format: Format::PlainText, diagnostics }.named(name)
 }
 
-fn unknown_shape(value: &Value) -> ImportError {
+pub(crate) fn unknown_shape(value: &Value) -> ImportError {
     ImportError::UnknownShape {
         expected: "a user profile (an object with `name` and `content`, or a plain text)",
         found: format::describe(value),
