@@ -86,7 +86,7 @@ fn is_from(greeting: &Greeting, entry: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ctx_engine::{Engine, read_agent};
+    use ctx_engine::read_agent;
     use serde_json::json;
 
     use ctx_types::phrase;
