@@ -9,8 +9,8 @@
 //! ```
 
 pub use ctx_preset_import::{
-    Asset, AssetContent, ConversationForm, Document, FieldReport, FieldStatus, FileReport, Import,
-    ImportReport, Importer, Limits, MigratedDocument, NamedBook, NamedConversation, SourceFile,
+    AgentOrigin, Asset, AssetContent, ConversationForm, Document, FieldReport, FieldStatus, FileReport,
+    Import, ImportReport, Importer, Limits, MigratedDocument, NamedBook, NamedConversation, SourceFile,
     WorldbookOrigin, WrittenConversation, agent_of, card_book, conversation_of, detect, export_agent,
     export_card, export_card_book, export_card_picture, export_lorebook, export_preset, export_regex_scripts,
     export_worldbook, migrate, migrate_document, read_regex_scripts, worldbook_of, write_conversation,

@@ -1,5 +1,7 @@
 //! Documents that hold an agent.
 
+mod origin;
+
 use ctx_anchors::AnchorRegistry;
 use ctx_types::internal::{Argument, Divider, check_agent_keys, excerpt};
 use ctx_types::{Agent, Diagnostic, Persist, Phrase, Reader, phrase};
@@ -15,6 +17,8 @@ use crate::imported::{Imported, Moved, Moves, relocate};
 use crate::kept;
 use crate::migrate::migrate_with_moves;
 use crate::parameters;
+
+pub use origin::AgentOrigin;
 
 /// Reads an agent from any form that people have one in, and brings it up to date.
 ///
@@ -33,21 +37,22 @@ use crate::parameters;
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
 pub fn read_agent(bytes: &[u8], name: &str) -> Result<Imported<Agent>, ImportError> {
-    agent_of(Document::read(bytes, name)?, name, &AnchorRegistry::system())
+    agent_of(Document::read(bytes, name)?, name, &AnchorRegistry::system()).map(|(agent, _)| agent)
 }
 
-/// As [`read_agent`], of a document that was read already, and with these anchors instead of the built-in ones.
+/// As [`read_agent`], of a document that was read already, and with these anchors instead of the built-in ones. Also
+/// returns the way back into the document, for diagnostics that come later.
 pub fn agent_of(
     document: Document,
     name: &str,
     anchors: &AnchorRegistry,
-) -> Result<Imported<Agent>, ImportError> {
+) -> Result<(Imported<Agent>, AgentOrigin), ImportError> {
     let guess = format::weakly_told(&document.value, is_agent)
         .or_else(|| format::messages_as_preset(&document.value));
-    let (mut imported, _) =
+    let (mut imported, moves) =
         read_value(document.value, anchors).map_err(|error| error.or_invalid_json(document.json_error))?;
     imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));
-    Ok(imported.named(name))
+    Ok((imported.named(name), AgentOrigin::new(&moves)))
 }
 
 /// Returns whether an agent can be read from a format.
@@ -58,7 +63,7 @@ const fn is_agent(format: Format) -> bool {
     )
 }
 
-/// Reads an agent from the value of a document; also tells what migration moved.
+/// Reads an agent from the value of a document; also tells what moved.
 pub(crate) fn read_value(
     value: Value,
     anchors: &AnchorRegistry,
@@ -79,6 +84,7 @@ pub(crate) fn read_value(
         kept::join(&mut agent.kept, Map::from_iter([(kept::ENVELOPE.to_owned(), envelope)]));
     }
     let diagnostics = [form.diagnostics, found].concat();
+    let moves = Moves { form: form.moves, ..moves };
     Ok((Imported { value: agent, format: form.format, diagnostics }, moves))
 }
 

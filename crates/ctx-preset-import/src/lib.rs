@@ -42,7 +42,7 @@ mod report;
 mod source;
 mod worldbook;
 
-pub use agent::{agent_of, read_agent};
+pub use agent::{AgentOrigin, agent_of, read_agent};
 #[cfg(feature = "schema")]
 pub use conversation::ChatMessage;
 pub use conversation::{
