@@ -7,7 +7,7 @@ use crate::formats::lorebook::{AGNAI, NOVELAI, RISU};
 use crate::formats::risu;
 use crate::formats::sillytavern::parameters::{self, OLD_SAMPLERS, SAMPLERS};
 use crate::formats::sillytavern::settings::{Shipped, WORLD_INFO};
-use crate::formats::sillytavern::{card, processors, templates};
+use crate::formats::sillytavern::{card, processors, regex_scripts, templates};
 use crate::worldbook::card::CARD;
 use crate::worldbook::fields::{EntryField, Kind};
 
@@ -52,6 +52,12 @@ fn lists_fields_of_worldbook_entries() {
         [cell([ours]), card, novelai, agnai, risu]
     });
     check(["worldbook", "card", "NovelAI", "Agnai", "RisuAI"], rows);
+}
+
+#[test]
+fn lists_fields_of_regex_scripts() {
+    let rows = regex_scripts::FIELDS.iter().map(|(theirs, ours)| [cell([*theirs]), cell([*ours])]);
+    check(["script", "rule"], rows);
 }
 
 #[test]
