@@ -36,7 +36,7 @@ impl AgentFile {
         [self.found.clone(), self.lead_back(compiled.diagnostics().to_vec())].concat()
     }
 
-    /// Points findings about the agent's unified form into its file; those about anything else stay.
+    /// Points diagnostics about the agent's unified form into its file. Other diagnostics do not change.
     pub fn lead_back(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let is_agent = matches!(self.format, Format::Agent | Format::AgentExport);
         for finding in &mut findings {

@@ -40,8 +40,8 @@ pub fn read_agent(bytes: &[u8], name: &str) -> Result<Imported<Agent>, ImportErr
     agent_of(Document::read(bytes, name)?, name, &AnchorRegistry::system()).map(|(agent, _)| agent)
 }
 
-/// As [`read_agent`], of a document that was read already, and with these anchors instead of the built-in ones. Also
-/// returns the way back into the document, for diagnostics that come later.
+/// Reads an agent from a document, with these anchors. Also returns the way back into the document, for later
+/// diagnostics.
 pub fn agent_of(
     document: Document,
     name: &str,
@@ -63,7 +63,7 @@ const fn is_agent(format: Format) -> bool {
     )
 }
 
-/// Reads an agent from the value of a document; also tells what moved.
+/// Reads an agent from the value of a document. Also returns the moved parts.
 pub(crate) fn read_value(
     value: Value,
     anchors: &AnchorRegistry,

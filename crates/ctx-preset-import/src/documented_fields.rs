@@ -1,4 +1,4 @@
-//! `docs/formats.md` has the tables of fields by which files are imported.
+//! The tables of fields in `docs/formats.md` are those of the importer.
 
 use std::collections::BTreeSet;
 use std::iter;

@@ -28,10 +28,10 @@ impl<T> Imported<T> {
     }
 }
 
-/// What reading moved to another place of an agent.
+/// Moved parts of an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
-    /// Where the parts of the unified form stood.
+    /// Places of the parts of the unified form in the document.
     pub(crate) form: &'static [Moved<'static>],
     /// Whether each entry became a greeting; empty if none did.
     pub(crate) greetings: Vec<bool>,

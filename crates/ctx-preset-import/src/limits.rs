@@ -2,10 +2,9 @@
 
 /// How large and how deeply nested a document may be; beyond it reading is refused with a clear error.
 ///
-/// The readers of bytes apply the defaults, which are far above what people write and far below what hurts.
-/// For others, read with [`Document::read_with_limits`](crate::Document::read_with_limits), and convert with
-/// [`agent_of`](crate::agent_of), [`conversation_of`](crate::conversation_of) or
-/// [`worldbook_of`](crate::worldbook_of).
+/// Readers of bytes use the defaults: far above usual files, and far below harmful sizes. For other limits, use
+/// [`Document::read_with_limits`](crate::Document::read_with_limits) with [`agent_of`](crate::agent_of),
+/// [`conversation_of`](crate::conversation_of) or [`worldbook_of`](crate::worldbook_of).
 ///
 /// ```
 /// use ctx_preset_import::{Document, ImportError, Limits};

@@ -46,8 +46,7 @@ pub fn read_worldbook(bytes: &[u8], name: &str) -> Result<Imported<Worldbook>, I
     worldbook_of(Document::read(bytes, name)?, name).map(|(book, _)| book)
 }
 
-/// As [`read_worldbook`], of a document that was read already. Also returns the way back into the document, for
-/// diagnostics that come later.
+/// Reads a worldbook from a document. Also returns the way back into the document, for later diagnostics.
 pub fn worldbook_of(
     document: Document,
     name: &str,

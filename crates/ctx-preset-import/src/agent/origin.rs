@@ -2,7 +2,7 @@
 
 use crate::imported::{Moved, Moves, relocated};
 
-/// Where a document has what the unified form of its agent says.
+/// Places of the parts of an agent in its document.
 ///
 /// ```
 /// use ctx_anchors::AnchorRegistry;

@@ -142,7 +142,7 @@ pub(crate) const FIELDS: [(&str, &str); 13] = [
 
 fn place(key: &str) -> &'static str {
     let field = FIELDS.iter().find(|(theirs, _)| *theirs == key);
-    field.map(|(_, ours)| *ours).expect("the table has each field that is read")
+    field.map(|(_, ours)| *ours).expect("the table lists every field of the reader")
 }
 
 /// What a script changes: the number in its `placement`, the field of a rule, and the value there.
