@@ -203,8 +203,7 @@ fn messages_of_older_forms_are_sent_as_they_were_meant() {
         { "role": "assistant", "content": "The app was restarted.", "includeInContext": false },
         { "role": "assistant", "content": "It rains." },
     ]);
-    let session =
-        ctx_engine::read_conversation(old.to_string().as_bytes(), "old.json", &ctx_engine::Limits::default());
+    let session = ctx_engine::read_conversation(old.to_string().as_bytes(), "old.json");
     let mut room = Room::new([Answer::text("Yes.")]);
     room.conversation =
         block_on(ctx_chat::Conversation::import(&room.store, "old", session.unwrap().value, None)).unwrap();
