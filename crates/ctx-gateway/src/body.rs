@@ -246,6 +246,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::alignment::RequestMessage;
     use crate::keys::{KeyFile, KeyLimits};
     use crate::turn::grow;
 
@@ -333,7 +334,8 @@ mod tests {
         let turn = allocation_counter::measure(|| {
             let asked = dialect::read(Dialect::OpenaiChat, body.as_bytes()).unwrap();
             let mut session = Session::new("c");
-            grow(&mut session, None, asked.messages).unwrap();
+            let mut messages: Vec<_> = asked.messages.into_iter().map(RequestMessage::new).collect();
+            grow(&mut session, None, &mut messages).unwrap();
             let copy = session.clone();
             assert!(serde_json::to_string(&copy).is_ok());
         });

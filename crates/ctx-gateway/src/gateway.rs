@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_chat::ConversationStore;
+use ctx_engine::TurnCache;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, files, store};
 use ctx_types::report::Report;
 use ctx_types::session::NodeId;
@@ -14,9 +15,10 @@ use ctx_types::{Phrase, phrase};
 use tokio::net::TcpListener;
 
 use crate::agents::{Agents, UnreadFile};
-use crate::beginnings::{Beginning, MAX_ENTRIES, Place};
 use crate::body::{BodyReader, DEFAULT_MAX_BYTES};
+use crate::conversation_name::{NamingFields, StoredResponse};
 use crate::figures::Figures;
+use crate::history_cache::{self, HistoryHash};
 use crate::keys::{KeyFile, Keys};
 use crate::latest::Latest;
 use crate::limits::Meters;
@@ -26,6 +28,9 @@ use crate::spans::Exporter;
 
 /// Maximum number of stored turn reports.
 const MAX_REPORTS: usize = 512;
+
+/// Maximum number of response ids that requests can continue.
+const MAX_RESPONSES: usize = 100_000;
 
 /// Options of a gateway. Missing options come from the folder's `ctx.toml`.
 #[derive(Clone, Debug, Default)]
@@ -128,8 +133,12 @@ pub(crate) struct Server {
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) rooms: Rooms,
-    /// Stored conversations, by the prefix of their requests.
-    pub(crate) beginnings: Latest<Beginning, Place>,
+    /// Caches of unnamed requests.
+    pub(crate) caches: Latest<HistoryHash, Arc<TurnCache>>,
+    /// Fields of requests that name a conversation.
+    pub(crate) naming: NamingFields,
+    /// Responses of named conversations, by client key and id.
+    pub(crate) responses: Latest<(String, String), StoredResponse>,
     /// Reports of the latest turns, by conversation and message.
     pub(crate) reports: Latest<(String, NodeId), Arc<Report>>,
     pub(crate) figures: Figures,
@@ -171,6 +180,8 @@ impl Gateway {
         if options.endpoint.base_url.is_none() {
             config.fallbacks()?;
         }
+        let naming = NamingFields::read(config.conversation_names());
+        let naming = naming.map_err(GatewayError::Unusable)?;
         let store = open_store(options.store.as_deref(), &config);
         // The defaults are not `Send`; drop them before the next `await`.
         drop(config);
@@ -190,7 +201,9 @@ impl Gateway {
             meters: Meters::default(),
             store,
             rooms: Rooms::new(loaded_messages),
-            beginnings: Latest::new(MAX_ENTRIES),
+            caches: Latest::new(history_cache::MAX_BYTES),
+            naming,
+            responses: Latest::new(MAX_RESPONSES),
             reports: Latest::new(MAX_REPORTS),
             figures: Figures::default(),
             exporter,

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use ctx_preset_import::RequestApi;
-use ctx_types::phrase;
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 
@@ -14,12 +13,6 @@ use crate::refusal::Refusal;
 /// Reads a request.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
-    if body.shift_remove("previous_response_id").is_some_and(|id| !id.is_null()) {
-        let text = phrase!(
-            "`previous_response_id` is not supported; use `conversation`, or send the complete input"
-        );
-        return Err(Refusal::malformed(text).at("previous_response_id"));
-    }
     let messages = reading::messages(&mut body, RequestApi::Responses)?;
     let tools = reading::tools(body.shift_remove("tools"))?;
     let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;

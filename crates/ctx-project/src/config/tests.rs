@@ -337,6 +337,7 @@ mod key_table {
             "processors" => json!([]),
             "compression" => json!({}),
             "tz" => json!("UTC"),
+            "conversation-names" => json!(["prompt_cache_key"]),
             "worldbooks" => json!(["../b.json"]),
             "store" => json!(format!("postgres://u:{secret}@host.example/ctx")),
             "model" | "key-env" => json!("plain"),
