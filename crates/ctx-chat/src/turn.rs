@@ -121,8 +121,8 @@ pub struct TurnRequest {
     pub attachments: Vec<StoredAttachment>,
     /// Metadata for the new messages.
     pub tags: MessageTags,
-    /// The stored conversation as this turn sends it, if it differs: with other contents, or further messages. What the
-    /// turn adds is added to both.
+    /// The conversation for the model, if it differs from the stored one: with other contents, or further messages. The
+    /// turn adds its messages to both.
     pub sent: Option<Session>,
 }
 

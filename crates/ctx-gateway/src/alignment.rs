@@ -20,7 +20,7 @@ pub(crate) struct RequestMessage {
 /// Rules for requests that repeat no stored message, or one.
 #[derive(Clone, Copy)]
 pub(crate) struct AlignmentRules<'a> {
-    /// Whether the client always sends the history. If not, a request that repeats nothing has only new messages.
+    /// Whether the client always sends the history. Other clients may send only new messages.
     pub(crate) sends_history: bool,
     /// Returns whether a request that has only this stored message again is a retry.
     pub(crate) is_retry: &'a (dyn Fn(&Node) -> bool + Sync),
@@ -39,26 +39,21 @@ impl RequestMessage {
 
 /// Sets the stored message of each message that a request repeats. Returns the message that the new ones follow.
 ///
-/// The request's first messages are those of a branch, or lie somewhere on the active branch: the longest match wins,
-/// then the latest one. One message alone matches only at the start, at the end, or as a retry. Linear in both.
+/// The request's first messages begin a branch, or are somewhere on the active branch: the longest match wins, then the
+/// latest one. One message alone matches only at the start, at the end, or as a retry. Linear in both.
 pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: AlignmentRules<'_>) -> NodeId {
-    let path: Vec<(&NodeId, Said<'_>)> = session
-        .path()
-        .into_iter()
-        .filter(|node| takes_part(node))
-        .filter_map(|node| Some((node.id.as_ref()?, Said::new(node))))
-        .collect();
-    let request: Vec<Said<'_>> = messages
+    let request: Vec<ComparedMessage<'_>> = messages
         .iter()
         .filter(|message| !is_instruction(&message.node))
-        .map(|m| Said::new(&m.node))
+        .map(|message| ComparedMessage::new(&message.node))
         .collect();
+    let path = active_path(session, request.len());
     let (known, last) = match retried(&path, &request, rules) {
         Some(id) => (1, Some(id)),
         None => longest_match(session, &path, &request),
     };
     let leaf = session.active_leaf_id();
-    let is_reply = |said: &Said<'_>| said.role == Role::Assistant;
+    let is_reply = |said: &ComparedMessage<'_>| said.role == Role::Assistant;
     let after = match last {
         // What follows the last message is not sent: the report of a failure.
         Some(id) if known < request.len() && path.last().is_some_and(|(last, _)| *last == id) => leaf,
@@ -73,10 +68,24 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
     after
 }
 
+/// Returns the messages of the active branch that a request of this length can match. One message matches only at the
+/// end, up to the last message that is not a reply.
+fn active_path(session: &Session, request: usize) -> Vec<(&NodeId, ComparedMessage<'_>)> {
+    let above = session.ancestors(session.active_leaf_id()).filter(|(_, node)| takes_part(node));
+    let mut is_over = false;
+    let is_near = |(_, message): &(&NodeId, ComparedMessage<'_>)| {
+        !std::mem::replace(&mut is_over, request == 1 && message.role != Role::Assistant)
+    };
+    let above = above.map(|(id, node)| (id, ComparedMessage::new(node)));
+    let mut path: Vec<_> = above.take_while(is_near).collect();
+    path.reverse();
+    path
+}
+
 /// Returns the stored message that a request with one message repeats.
 fn retried<'s>(
-    path: &[(&'s NodeId, Said<'_>)],
-    request: &[Said<'_>],
+    path: &[(&'s NodeId, ComparedMessage<'_>)],
+    request: &[ComparedMessage<'_>],
     rules: AlignmentRules<'_>,
 ) -> Option<&'s NodeId> {
     let [said] = request else { return None };
@@ -87,10 +96,10 @@ fn retried<'s>(
 /// Returns how many messages match, and the last of them.
 fn longest_match<'s>(
     session: &'s Session,
-    path: &[(&'s NodeId, Said<'_>)],
-    request: &[Said<'_>],
+    path: &[(&'s NodeId, ComparedMessage<'_>)],
+    request: &[ComparedMessage<'_>],
 ) -> (usize, Option<&'s NodeId>) {
-    let (mut known, mut last) = longest_branch(session, path, request);
+    let (mut known, mut last) = longest_branch(session, request);
     let mut back = vec![0; request.len()];
     for index in 1..request.len() {
         back[index] = extend(request, &back, back[index - 1], &request[index]);
@@ -107,7 +116,12 @@ fn longest_match<'s>(
 }
 
 /// Returns how many of the first messages match after the next one, as in the algorithm of Knuth, Morris and Pratt.
-fn extend(request: &[Said<'_>], back: &[usize], mut matched: usize, next: &Said<'_>) -> usize {
+fn extend(
+    request: &[ComparedMessage<'_>],
+    back: &[usize],
+    mut matched: usize,
+    next: &ComparedMessage<'_>,
+) -> usize {
     while request.get(matched).is_none_or(|said| said != next) {
         let Some(last) = matched.checked_sub(1) else { return 0 };
         matched = back[last];
@@ -115,12 +129,8 @@ fn extend(request: &[Said<'_>], back: &[usize], mut matched: usize, next: &Said<
     matched + 1
 }
 
-/// Finds the branch that begins with the most messages of a request; of equal ones the active one.
-fn longest_branch<'s>(
-    session: &'s Session,
-    path: &[(&'s NodeId, Said<'_>)],
-    request: &[Said<'_>],
-) -> (usize, Option<&'s NodeId>) {
+/// Finds the branch that begins with the most messages of a request; of equal branches, prefers the selected one.
+fn longest_branch<'s>(session: &'s Session, request: &[ComparedMessage<'_>]) -> (usize, Option<&'s NodeId>) {
     let mut found = (0, None);
     let mut ends = vec![session.root_id()];
     for (index, said) in request.iter().enumerate() {
@@ -129,12 +139,15 @@ fn longest_branch<'s>(
         while let Some(id) = open.pop() {
             match session.node(id) {
                 Some(node) if !takes_part(node) => open.extend(children(session, id)),
-                Some(node) if Said::new(node) == *said => next.push(id),
+                Some(node) if ComparedMessage::new(node) == *said => next.push(id),
                 _ => {}
             }
         }
-        let active = path.get(index).map(|(id, _)| *id).filter(|id| next.contains(id));
-        let Some(last) = active.or(next.last().copied()) else { break };
+        let is_selected = |id: &&&NodeId| {
+            let parent = session.node(id).and_then(|node| session.node(node.parent_id.as_ref()?));
+            parent.is_some_and(|parent| parent.last_selected_child_id.as_ref() == Some(**id))
+        };
+        let Some(last) = next.iter().find(is_selected).or(next.last()).copied() else { break };
         (found, ends) = ((index + 1, Some(last)), next);
     }
     found
@@ -162,14 +175,14 @@ fn takes_part(node: &Node) -> bool {
     !is_instruction(node) && !node.is_error() && !node.is_summary()
 }
 
-/// What is compared of a message: no reasoning, no cache marks, and no spaces at the ends.
-struct Said<'a> {
+/// A message for comparison: without reasoning, cache marks, and spaces at the ends.
+struct ComparedMessage<'a> {
     role: Role,
     text: Cow<'a, str>,
     node: &'a Node,
 }
 
-impl<'a> Said<'a> {
+impl<'a> ComparedMessage<'a> {
     fn new(node: &'a Node) -> Self {
         let typed =
             node.metadata.as_ref().and_then(|metadata| metadata.kept.get(PreparedInput::RAW_KEY)?.as_str());
@@ -194,7 +207,7 @@ impl<'a> Said<'a> {
     }
 }
 
-impl PartialEq for Said<'_> {
+impl PartialEq for ComparedMessage<'_> {
     fn eq(&self, other: &Self) -> bool {
         let calls = || self.node.tool_calls.iter().zip(&other.node.tool_calls);
         self.role == other.role
@@ -292,4 +305,47 @@ fn changed(session: &Session, message: &RequestMessage) -> Option<NodePatch> {
         node: Some(Arc::new(node)),
         ..NodePatch::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes of letters: capital ones are of the user.
+    fn nodes(letters: &str) -> impl Iterator<Item = Node> {
+        let role = |letter: char| if letter.is_uppercase() { Role::User } else { Role::Assistant };
+        letters.chars().map(move |letter| Node::new(role(letter), letter.to_string()))
+    }
+
+    /// Aligns a request with a stored conversation, whose messages are `n1`, `n2` and so on.
+    #[track_caller]
+    fn check(stored: &str, request: &str, known: &str, after: &str) {
+        let (session, _) = Session::linear("c", nodes(stored));
+        let mut messages: Vec<RequestMessage> = nodes(request).map(RequestMessage::new).collect();
+        let rules = AlignmentRules { sends_history: false, is_retry: &|_| false };
+        let found = align(&session, &mut messages, rules);
+        let ids: Vec<&str> = messages.iter().filter_map(|message| message.stored.as_deref()).collect();
+        assert_eq!((ids.join(" ").as_str(), &*found), (known, after), "{stored} {request}");
+    }
+
+    #[test]
+    fn finds_longest_and_latest_match() {
+        check("AaBb", "AaBbC", "n1 n2 n3 n4", "n4");
+        check("AaBbCc", "BbCcD", "n3 n4 n5 n6", "n6");
+        check("AaBbCc", "BbX", "n3 n4", "n4");
+        check("AaBb", "AaX", "n1 n2", "n2");
+        check("AaBb", "AaB", "n1 n2 n3", "n3");
+        check("AaAaAa", "AaB", "n5 n6", "n6");
+        check("AaAaB", "AaAaB", "n1 n2 n3 n4 n5", "n5");
+        check("AaBb", "AaBbAaBc", "n1 n2 n3 n4", "n4");
+    }
+
+    #[test]
+    fn aligns_no_single_message_inside() {
+        check("AaBbC", "C", "n5", "n5");
+        check("AaBb", "A", "n1", "n1");
+        check("AaBb", "B", "", "n4");
+        check("AaBb", "X", "", "n4");
+        check("AaBb", "XxB", "", "root");
+    }
 }

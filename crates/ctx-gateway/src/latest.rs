@@ -12,14 +12,14 @@ pub(crate) struct Latest<K, V> {
 
 #[derive(Debug)]
 struct Kept<K, V> {
-    values: BTreeMap<K, Weighed<V>>,
+    values: BTreeMap<K, Entry<V>>,
     by_age: BTreeMap<u64, K>,
     next: u64,
     weight: usize,
 }
 
 #[derive(Debug)]
-struct Weighed<V> {
+struct Entry<V> {
     age: u64,
     weight: usize,
     value: V,
@@ -45,7 +45,7 @@ impl<K: Clone + Ord, V: Clone> Latest<K, V> {
         kept.next += 1;
         kept.weight += weight;
         kept.by_age.insert(age, key.clone());
-        kept.values.insert(key, Weighed { age, weight, value });
+        kept.values.insert(key, Entry { age, weight, value });
         while kept.weight > self.max_weight
             && let Some(oldest) = kept.by_age.values().next().cloned()
         {
@@ -69,7 +69,7 @@ impl<K: Clone + Ord, V: Clone> Latest<K, V> {
 
 impl<K: Ord, V> Kept<K, V> {
     fn remove(&mut self, key: &K) -> Option<V> {
-        let Weighed { age, weight, value } = self.values.remove(key)?;
+        let Entry { age, weight, value } = self.values.remove(key)?;
         self.by_age.remove(&age);
         self.weight -= weight;
         Some(value)

@@ -82,7 +82,7 @@ pub(crate) struct Told {
     pub(crate) conversation: String,
     /// The id under which it is stored.
     pub(crate) stored: String,
-    /// The message that is answered, or the id of the response to an unnamed request.
+    /// The user's message, or the id of the response to an unnamed request.
     pub(crate) turn: Option<NodeId>,
     /// The message with the answer.
     pub(crate) answer: Option<NodeId>,
@@ -107,7 +107,7 @@ impl Drop for Stop {
     }
 }
 
-/// A turn and what it needs until its end.
+/// A turn with its data.
 struct Turn {
     server: Arc<Server>,
     agent: Arc<Compiled>,
@@ -129,17 +129,17 @@ enum TurnConversation {
 struct NamedConversation {
     visit: Visit,
     kept: Kept,
-    /// The conversation as it is sent, if it differs.
+    /// The conversation for the provider, if it differs.
     sent: Option<Session>,
 }
 
-/// The messages of a request. Nothing is stored.
+/// The messages of a request that is not stored.
 struct UnnamedConversation {
     session: Session,
     cache: Option<FoundCache>,
 }
 
-/// Begins a turn: what is new in a named conversation is stored when this returns.
+/// Begins a turn. New messages of a named conversation are stored when this returns.
 pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request) -> Result<Going, Refusal> {
     let metered = server.meters.begin(key)?;
     let lasting = Lasting::new(server.clone(), |figures| &figures.open_turns);
@@ -169,7 +169,7 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
     Ok(turn.spawn((metered, lasting)))
 }
 
-/// Stores what is new in a named conversation. Also returns the user's text, which the turn stores.
+/// Stores the new messages of a named conversation. Also returns the user's text, which the turn stores.
 async fn begin_named(
     server: &Arc<Server>,
     key: &KeyEntry,
@@ -255,8 +255,7 @@ fn unnamed(
     (UnnamedConversation { session, cache }, input)
 }
 
-/// Checks that a key may have one more conversation. Until the lease ends, no process begins another one for the key. The
-/// lease is that of a conversation without a name.
+/// Checks that a key may have another conversation. Until the lease ends, no process begins a further one for the key.
 async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refusal> {
     let Some(limit) = key.limits.conversations else { return Ok(None) };
     let all = stored_id(&key.name, "");
@@ -346,7 +345,7 @@ async fn admitted(
     Ok((agent, request, name))
 }
 
-/// Returns whether a message is only what the user typed.
+/// Returns whether a message has only a text of the user.
 fn is_typed(node: &Node) -> bool {
     let text = node.content.as_ref().filter(|content| matches!(content, Content::Text(_)));
     let has_more = node.metadata.is_some() || node.kept.get("providerFields").is_some();
@@ -530,7 +529,7 @@ impl Turn {
         }
     }
 
-    /// Keeps the results of the turn, and makes the answer of them.
+    /// Keeps the results of the turn, and builds the response.
     fn settle(
         self,
         ended: Result<TurnEnd, Refusal>,

@@ -49,7 +49,7 @@ pub(super) struct Recorder<'a> {
     log: Option<ChatLog<'a>>,
     /// Whether what is said belongs to the conversation.
     is_kept: bool,
-    /// The conversation as it is sent, if it is not the stored one, or if nothing is stored.
+    /// The conversation for the model, if it differs from the stored one, or if nothing is stored.
     copy: Option<Session>,
     memory: Option<&'a TurnCache>,
     /// The message below which the next one goes, whatever others do; none where there is no conversation.
@@ -60,7 +60,7 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Stores into a log. `sent` is the conversation as it is sent, if it differs from the stored one.
+    /// Stores into a log. `sent` is the conversation for the model, if it differs from the stored one.
     pub(super) fn new(
         log: Option<ChatLog<'a>>,
         sent: Option<Session>,
@@ -106,7 +106,7 @@ impl<'a> Recorder<'a> {
         self.log.as_ref().map(|log| log.conversation.id())
     }
 
-    /// Returns the conversation as it is sent.
+    /// Returns the conversation for the model.
     pub(super) fn session(&self) -> &Session {
         let stored = || self.log.as_ref().map(|log| log.conversation.session());
         self.copy.as_ref().or_else(stored).expect("there is a log or a copy")

@@ -169,7 +169,7 @@ fn history(house: &House) -> Vec<String> {
 }
 
 #[test]
-fn stores_nothing_of_unnamed_requests() {
+fn stores_no_unnamed_requests() {
     let house = house(&["Hi.", "Fine.", "Bye."]);
     let trimmed = ["Hi.", "How are you?", "Fine.", "Goodbye"];
     let clock = |time: &str| json!({ "role": "system", "content": format!("It is {time}.") });
@@ -302,7 +302,8 @@ fn never_sends_the_report_of_a_failed_turn() {
     assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
     assert_eq!(say(&house, "Wait", &[]).status, 400);
     assert_eq!(send_named(&house, &[], &["Goodbye"]), "Bye.");
-    assert_eq!(history(&house), ["Hello", "Hi.", "How are you?", "Fine.", "Wait", "Goodbye"]);
+    let merged = "Wait\n\n---\n\nGoodbye";
+    assert_eq!(history(&house), ["Hello", "Hi.", "How are you?", "Fine.", merged]);
     assert!(texts(&house, "c")[5].contains("LLM_ERROR"), "{:?}", texts(&house, "c"));
 }
 
