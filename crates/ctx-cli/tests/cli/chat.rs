@@ -177,7 +177,7 @@ fn what_failed_can_be_tried_again_or_gone_on_from() {
     };
     assert_eq!(texts(1), ["You are Ada.", "One"]);
     place.talk("Two\n/continue\n");
-    assert_eq!(texts(3), ["You are Ada.", "One", "Fine.", "Two", "continue"]);
+    assert_eq!(texts(3), ["You are Ada.", "One", "Fine.", "Two\n\n---\n\ncontinue"]);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn check(sql: &str, expected: &str) {
 fn a_newer_store_is_not_touched() {
     check(
         "PRAGMA user_version = 9",
-        "the store has version 9; this program supports up to 5; update the program",
+        "the store has version 9; this program supports up to 6; update the program",
     );
 }
 

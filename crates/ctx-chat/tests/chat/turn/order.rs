@@ -157,7 +157,7 @@ fn should_persist_error_as_assistant_message() {
     assert_eq!(ending(&end), "answered");
     let sent = room.server.requests()[1].messages();
     let sent: Vec<&str> = sent.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(sent, ["Be kind.", "Hello", "continue"]);
+    assert_eq!(sent, ["Be kind.", "Hello\n\n---\n\ncontinue"]);
     room.check_requests();
 }
 
