@@ -248,7 +248,7 @@ mod tests {
     use super::*;
     use crate::alignment::RequestMessage;
     use crate::keys::{KeyFile, KeyLimits};
-    use crate::turn::grow;
+    use crate::turn_conversation::grow;
 
     fn key(name: &str) -> KeyEntry {
         let mut file = KeyFile::default();

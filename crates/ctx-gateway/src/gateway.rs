@@ -30,7 +30,7 @@ use crate::spans::Exporter;
 const MAX_REPORTS: usize = 512;
 
 /// Maximum number of response ids that requests can continue.
-const MAX_RESPONSES: usize = 100_000;
+const MAX_RESPONSES: usize = 10_000;
 
 /// Options of a gateway. Missing options come from the folder's `ctx.toml`.
 #[derive(Clone, Debug, Default)]

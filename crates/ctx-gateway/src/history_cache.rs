@@ -77,3 +77,32 @@ fn add(hash: &mut Sha256, text: &str) -> usize {
     hash.update(text.as_bytes());
     text.len() + size_of::<usize>()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages by turns of the user and of the assistant, after a system message.
+    fn history(clock: &str, count: usize) -> Vec<Node> {
+        let role = |index: usize| if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
+        let said = (0..count).map(|index| Node::new(role(index), format!("{index}")));
+        std::iter::once(Node::new(Role::System, clock)).chain(said).collect()
+    }
+
+    #[test]
+    fn finds_cache_of_previous_request() {
+        let caches = Latest::new(MAX_BYTES);
+        let find =
+            |owner: &str, clock: &str, count: usize| take(&caches, (owner, "ada"), &history(clock, count));
+        assert!(find("a", "12:00", 5).is_none());
+        let first = find("a", "12:00", 41).unwrap();
+        let cache = first.cache.clone();
+        first.keep(&caches);
+        assert!(!Arc::ptr_eq(&find("b", "12:01", 43).unwrap().cache, &cache));
+        assert!(!Arc::ptr_eq(&find("a", "12:01", 39).unwrap().cache, &cache));
+        let next = find("a", "12:01", 43).unwrap();
+        assert!(Arc::ptr_eq(&next.cache, &cache));
+        next.keep(&caches);
+        assert!(Arc::ptr_eq(&find("a", "12:02", 43).unwrap().cache, &cache));
+    }
+}

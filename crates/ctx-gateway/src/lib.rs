@@ -35,6 +35,7 @@ mod serve;
 mod shape;
 mod spans;
 mod turn;
+mod turn_conversation;
 mod upstream;
 
 pub use agents::agent_names;
