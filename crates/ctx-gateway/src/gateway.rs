@@ -9,7 +9,6 @@ use std::time::Duration;
 use ctx_chat::ConversationStore;
 use ctx_engine::TurnCache;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, files, store};
-use ctx_types::report::Report;
 use ctx_types::session::NodeId;
 use ctx_types::{Phrase, phrase};
 use tokio::net::TcpListener;
@@ -25,6 +24,7 @@ use crate::limits::Meters;
 use crate::rooms::{MAX_MESSAGES, Rooms};
 use crate::serve;
 use crate::spans::Exporter;
+use crate::turn::TurnReport;
 
 /// Maximum number of stored turn reports.
 const MAX_REPORTS: usize = 512;
@@ -140,7 +140,7 @@ pub(crate) struct Server {
     /// Responses of named conversations, by client key and id.
     pub(crate) responses: Latest<(String, String), StoredResponse>,
     /// Reports of the latest turns, by conversation and message.
-    pub(crate) reports: Latest<(String, NodeId), Arc<Report>>,
+    pub(crate) reports: Latest<(String, NodeId), Arc<TurnReport>>,
     pub(crate) figures: Figures,
     pub(crate) exporter: Option<Arc<Exporter>>,
     /// Cancels running turns.

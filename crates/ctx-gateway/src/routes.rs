@@ -188,8 +188,9 @@ async fn in_one(
     let mut body = own.unwrap_or_else(|| dialect::write(dialect, &label, &answer));
     if let (true, Some(turn)) = (explains, &told.turn) {
         let report = server.reports.get(&(told.stored.clone(), turn.clone()));
+        let report = report.as_ref().and_then(|kept| kept.report.as_ref());
         let name = Some(&told.conversation).filter(|name| !name.is_empty());
-        body["ctx"] = json!({ "conversation": name, "turn": turn, "report": report.as_deref() });
+        body["ctx"] = json!({ "conversation": name, "turn": turn, "report": report });
     }
     let mut response = json_bytes(body.to_string().into_bytes());
     tell(response.headers_mut(), &told, true);

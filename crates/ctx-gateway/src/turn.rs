@@ -8,6 +8,7 @@ use ctx_chat::{
     UnstoredConversation, preview_turn, run_turn, run_unstored_turn,
 };
 use ctx_pipeline::Cancel;
+use ctx_types::report::Report;
 use ctx_types::session::{NodeId, Session};
 use ctx_types::{Diagnostic, Role, phrase};
 use ctx_wire::{Dialect, Reply, codes};
@@ -89,6 +90,15 @@ pub(crate) struct Told {
     /// What could not be said to the provider.
     pub(crate) lost: Vec<String>,
     pub(crate) observed: Observed,
+}
+
+/// The explanation of a turn.
+#[derive(Debug)]
+pub(crate) struct TurnReport {
+    /// The report of its context, if there is one.
+    pub(crate) report: Option<Box<Report>>,
+    /// The error of a failed turn.
+    pub(crate) error: Option<String>,
 }
 
 /// Stops a turn when the client is gone.
@@ -337,8 +347,12 @@ impl Turn {
             }
             (told.conversation.clone(), told.stored.clone(), told.turn.clone())
         };
-        if let (Some(report), Some(turn)) = (end.report.take(), turn) {
-            server.reports.keep((stored, turn), report.into());
+        let error = match &end.outcome {
+            TurnOutcome::Failed(failure) => Some(failure.to_string()),
+            _ => None,
+        };
+        if let Some(turn) = turn {
+            server.reports.keep((stored, turn), Arc::new(TurnReport { report: end.report.take(), error }));
         }
         let provider_id = own.as_ref().and(reply.as_ref()).and_then(|reply| reply.id.clone());
         let answer = answer_of(&end, (reply, own), request.dialect);

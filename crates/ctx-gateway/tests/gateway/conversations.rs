@@ -297,6 +297,9 @@ fn never_sends_the_report_of_a_failed_turn() {
     assert_eq!(say(&house, "How are you?", &[]).status, 400);
     let stored = house.get("/conversations/c").json();
     assert_eq!(stored["messages"][3]["partType"], "error", "{stored}");
+    let turn = stored["messages"][2]["id"].as_str().unwrap();
+    let report = house.get(&format!("/conversations/c/turns/{turn}")).json();
+    assert!(report["report"].is_object() && report["error"].as_str().unwrap().contains("no"), "{report}");
     // A retry answers the same message.
     assert_eq!(send_named(&house, &[], &["Hello", "Hi.", "How are you?"]), "Fine.");
     assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
