@@ -205,7 +205,14 @@ impl<'a> Recorder<'a> {
     pub(super) async fn apply(&mut self, label: &str, op: SessionOp) -> Result<(), StoreError> {
         let at = self.now();
         let Some(log) = self.log.as_mut().filter(|_| self.is_kept) else { return Ok(()) };
-        within(self.cancel, log.apply(label, &op, at)).await?;
+        // A message may be in the copy only.
+        let is_stored = match &op {
+            SessionOp::Edit { id, .. } => log.conversation.session().node(id).is_some(),
+            _ => true,
+        };
+        if is_stored || self.copy.is_none() {
+            within(self.cancel, log.apply(label, &op, at)).await?;
+        }
         if let Some(copy) = &mut self.copy {
             copy.apply(&op)?;
         }

@@ -441,3 +441,18 @@ fn repeats_requests_of_named_conversations() {
     }
     assert!(sent(&house).contains(&"Answer to Hello.".to_owned()), "{:?}", sent(&house));
 }
+
+#[test]
+fn accepts_system_messages_at_the_end_of_named_requests() {
+    let house = append_only_house();
+    for said in [&["Hello"][..], &["Hello", "Hi.", "How are you?"]] {
+        let mut body: Value = serde_json::from_slice(&body_of(said)).unwrap();
+        let note = json!({ "role": "system", "content": "Be quick." });
+        body["messages"].as_array_mut().unwrap().push(note);
+        let got = house.ask("POST", "/v1/chat/completions", &named(&[]), body.to_string().as_bytes());
+        assert_eq!(got.status, 200, "{got:?}");
+        let notes = sent(&house).iter().filter(|text| text.contains("Be quick.")).count();
+        assert_eq!(notes, 1, "{:?}", sent(&house));
+    }
+    assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
+}
