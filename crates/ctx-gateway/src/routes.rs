@@ -59,8 +59,9 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .route("/v1beta/models/{*model}", post(gemini).get(gemini_model))
         .route("/v1/models/{*model}", post(gemini))
         .route("/conversations", get(list))
-        .route("/conversations/{conversation}", get(show))
+        .route("/conversations/{conversation}", get(show).delete(delete))
         .route("/conversations/{conversation}/turns/{turn}", get(report))
+        .route("/turns/{turn}", get(unnamed_report))
         .route("/conversations/{conversation}/undo", post(undo))
         .route("/conversations/{conversation}/redo", post(redo))
         .fallback(|| async { nowhere(404, phrase!("not found")) })
@@ -238,7 +239,8 @@ async fn answer(
     if let Action::ReplyAs { streams } = model.action {
         asked.streams = streams;
     }
-    let request = turn::Request { dialect, owner: key.name.clone(), asked, wishes, since, _memory: memory };
+    let (id, owner) = (crate::keys::random_name()?, key.name.clone());
+    let request = turn::Request { dialect, owner, id, asked, wishes, since, _memory: memory };
     match model.action {
         Action::CountTokens => Box::pin(count(server, &key, request)).await,
         _ if request.wishes.dry_run => {
@@ -255,9 +257,9 @@ async fn reply(
     request: turn::Request,
     span: &Arc<Span>,
 ) -> Result<Response<Body>, Refusal> {
-    let turn::Request { dialect, asked, wishes, .. } = &request;
+    let turn::Request { dialect, id, asked, wishes, .. } = &request;
     let label = Label {
-        id: crate::keys::random_name()?,
+        id: id.clone(),
         model: asked.model.clone(),
         created: ctx_project::chat::now() / 1_000,
     };
@@ -325,9 +327,9 @@ async fn in_one(
     let mut body = own.unwrap_or_else(|| dialect::write(dialect, &label, &answer));
     if let (true, Some(turn)) = (explains, &told.turn) {
         let report = server.reports.get(&(told.stored.clone(), turn.clone()));
-        body["ctx"] = json!({
-            "conversation": told.conversation, "turn": turn, "lost": told.lost, "report": report.as_deref(),
-        });
+        let report = report.as_ref().and_then(|kept| kept.report.as_ref());
+        let name = Some(&told.conversation).filter(|name| !name.is_empty());
+        body["ctx"] = json!({ "conversation": name, "turn": turn, "lost": told.lost, "report": report });
     }
     let mut response = json_bytes(body.to_string().into_bytes());
     tell(response.headers_mut(), &told, true);
@@ -437,7 +439,9 @@ fn tell(headers: &mut HeaderMap, told: &Told, is_over: bool) {
             headers.insert(name, value);
         }
     };
-    put("x-ctx-conversation", &call::encode_name(&told.conversation));
+    if !told.conversation.is_empty() {
+        put("x-ctx-conversation", &call::encode_name(&told.conversation));
+    }
     if let Some(turn) = &told.turn {
         put("x-ctx-turn", turn);
     }
@@ -642,7 +646,32 @@ async fn report(
     headers: HeaderMap,
 ) -> Response<Body> {
     told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        std::future::ready(conversations::report(&server, &key, &name, &turn))
+        std::future::ready(conversations::report(&server, &key, Some(&name), &turn))
+    })
+    .await
+}
+
+async fn unnamed_report(
+    State(server): App,
+    Path(turn): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        std::future::ready(conversations::report(&server, &key, None, &turn))
+    })
+    .await
+}
+
+async fn delete(
+    State(server): App,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        let server = server.clone();
+        async move { conversations::delete(&server, &key, &name).await }
     })
     .await
 }

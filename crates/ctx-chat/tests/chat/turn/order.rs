@@ -155,7 +155,9 @@ fn should_persist_error_as_assistant_message() {
     assert_eq!(room.stored(), ["user: Hello", error]);
     let end = room.turn("continue", |_| ());
     assert_eq!(ending(&end), "answered");
-    assert!(room.server.requests()[1].messages()[2].1.starts_with("LLM_ERROR"));
+    let sent = room.server.requests()[1].messages();
+    let sent: Vec<&str> = sent.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(sent, ["Be kind.", "Hello\n\n---\n\ncontinue"]);
     room.check_requests();
 }
 
