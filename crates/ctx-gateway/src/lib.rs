@@ -33,6 +33,7 @@ mod routes;
 mod serve;
 mod shape;
 mod spans;
+mod stored_response;
 mod turn;
 mod upstream;
 
