@@ -36,6 +36,7 @@ mod routes;
 mod serve;
 mod shape;
 mod spans;
+mod stored_response;
 mod turn;
 mod turn_conversation;
 mod upstream;

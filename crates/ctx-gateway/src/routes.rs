@@ -27,6 +27,7 @@ use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::refusal::{Kind, Refusal};
 use crate::spans::Span;
+use crate::stored_response::stored_response;
 use crate::turn::{self, Going, Told, lock};
 use crate::upstream::Piece;
 
@@ -54,6 +55,7 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .route("/v1/completions", post(completions))
         .route("/v1/embeddings", post(embeddings))
         .route("/v1/responses", post(responses))
+        .route("/v1/responses/{response}", get(response))
         .route("/v1/messages", post(messages))
         .route("/v1/messages/count_tokens", post(count_messages))
         .route("/v1beta/models/{*model}", post(gemini).get(gemini_model))
@@ -603,6 +605,19 @@ async fn gemini_model(
             known(&server, &key, &name)?;
             Ok(gemini_model_entry(&name, model_size(&server, &name).await))
         }
+    })
+    .await
+}
+
+async fn response(
+    State(server): App,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiResponses, |key| {
+        let server = server.clone();
+        async move { stored_response(&server, &key, &id).await }
     })
     .await
 }
