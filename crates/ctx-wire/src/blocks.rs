@@ -167,7 +167,7 @@ fn foreign_fields(message: &Message, dialect: Dialect) -> LostFields<'_> {
 }
 
 /// Fields that a model does not read: cache marks, ids, states, and records of earlier replies.
-const HINTS: [&str; 14] = [
+const HINTS: [&str; 15] = [
     "annotations",
     "cache_control",
     "caller",
@@ -178,6 +178,7 @@ const HINTS: [&str; 14] = [
     "name",
     "phase",
     BREAKPOINT,
+    "role",
     "status",
     "thought",
     "type",

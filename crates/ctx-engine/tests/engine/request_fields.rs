@@ -107,7 +107,7 @@ fn sends_system_prompts_back_as_they_came() {
             RequestApi::Gemini,
             Dialect::Gemini,
             "systemInstruction",
-            json!({ "x": 1, "parts": [
+            json!({ "role": "user", "x": 1, "parts": [
             { "text": "Be kind.", "y": 2 }, { "newPart": {} }] }),
         ),
     ] {

@@ -139,8 +139,12 @@ fn take_prompt(fields: &mut Map<String, Value>, api: RequestApi, place: &str) ->
         && let Some(key) = api.system().iter().copied().find(has_parts)
     {
         let mut system = fields.shift_remove(key)?;
-        system["role"] = json!("system");
-        return Some(keep_unknown_fields(system, api));
+        let role = system.as_object_mut()?.insert("role".to_owned(), json!("system"));
+        let mut prompt = keep_unknown_fields(system, api);
+        if let Some(role) = role {
+            prompt["providerFields"][api.dialect()]["role"] = role;
+        }
+        return Some(prompt);
     }
     let mut prompt = provider_messages::system(fields, place)?;
     if api == RequestApi::Responses {
