@@ -21,6 +21,7 @@ fn messages(api: RequestApi) -> Value {
     match api {
         RequestApi::ChatCompletions => json!([
             { "role": "system", "content": "Be kind." },
+            { "role": "developer", "content": [{ "type": "text", "text": "Be brief." }] },
             { "role": "user", "name": "ann", "content": [
                 { "type": "text", "text": "Hi" },
                 { "type": "image_url", "image_url": { "url": "https://example.org/a.png" } }, block] },
@@ -43,10 +44,17 @@ fn messages(api: RequestApi) -> Value {
             { "type": "function_call_output", "id": "fo_1", "call_id": "c1", "output": "red", "status": "completed" },
             { "type": "custom_tool_call_output", "call_id": "earlier", "output": "x" },
             { "type": "item_reference", "id": "msg_3" },
+            { "type": "function_call_output", "call_id": "earlier", "output": [{ "type": "input_text", "text": "y" }] },
+            { "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": "Be brief." }] },
+            { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "So?" }] },
             { "type": "message", "role": "user", "content": "Well?" },
             { "type": "message", "role": "assistant", "content": "Red." },
             { "type": "message", "role": "user", "content": "Go on." }]),
         RequestApi::Anthropic => json!([
+            { "role": "user", "content": [{ "type": "text", "text": "Hi" }] },
+            { "role": "assistant", "content": [{ "type": "text", "text": "Yes?" }] },
+            { "role": "user", "content": "Look." },
+            { "role": "assistant", "content": "At what?" },
             { "role": "user", "content": [{ "type": "text", "text": "Hi" },
                 { "type": "image", "source": { "type": "url", "url": "https://example.org/a.png" } }] },
             { "role": "assistant", "content": [
@@ -59,7 +67,8 @@ fn messages(api: RequestApi) -> Value {
                 { "type": "text", "text": "Go on." }] },
             { "role": "assistant", "content": [{ "type": "tool_use", "id": "t2", "name": "look", "input": {} },
                 { "type": "tool_use", "id": "t3", "name": "look", "input": {} }] },
-            { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t2", "content": "red" },
+            { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t2",
+                    "content": [{ "type": "text", "text": "red" }] },
                 { "type": "tool_result", "tool_use_id": "t3", "content": "blue", "is_error": true }] },
             { "role": "assistant", "content": [
                 { "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} }] }]),
@@ -96,6 +105,13 @@ fn sends_system_prompts_back_as_they_came() {
     let user = json!("Hi");
     for (api, dialect, key, prompt) in [
         (RequestApi::Responses, Dialect::OpenaiResponses, "instructions", json!("Be kind.")),
+        (RequestApi::Anthropic, Dialect::Anthropic, "system", json!("Be kind.")),
+        (
+            RequestApi::Anthropic,
+            Dialect::Anthropic,
+            "system",
+            json!([{ "type": "text", "text": "Be kind." }]),
+        ),
         (
             RequestApi::Anthropic,
             Dialect::Anthropic,

@@ -97,10 +97,10 @@ pub(crate) fn is_gemini(message: &Map<String, Value>) -> bool {
         && matches!(role, None | Some("user" | "model" | "function" | "system"))
 }
 
-/// `is_request`: the message goes back to the API, with unsigned thinking and `is_error: false`.
+/// `is_request`: the message goes back to the API, with lists of one text, unsigned thinking and `is_error: false`.
 fn anthropic(mut message: Map<String, Value>, is_request: bool) -> Vec<Value> {
     let Some(Value::Array(blocks)) = message.shift_remove("content") else { return Vec::new() };
-    let mut read = ReadParts::default();
+    let mut read = ReadParts { keeps_list: is_request, ..ReadParts::default() };
     for block in blocks {
         match block.get("type").and_then(Value::as_str) {
             Some("tool_use") => {
@@ -294,6 +294,8 @@ struct ReadParts {
     artifacts: Vec<Value>,
     /// What each block is.
     kinds: Vec<BlockKind>,
+    /// Whether a single text stays a list.
+    keeps_list: bool,
 }
 
 impl ReadParts {
@@ -329,7 +331,7 @@ impl ReadParts {
             }
             return messages;
         }
-        message.insert("content".to_owned(), content(self.parts));
+        message.insert("content".to_owned(), content(self.parts, self.keeps_list));
         if !self.calls.is_empty() {
             message.insert("tool_calls".to_owned(), Value::Array(self.calls));
         }
@@ -353,11 +355,11 @@ impl ReadParts {
     }
 }
 
-/// Returns a content: a single text is a string.
-fn content(parts: Vec<Value>) -> Value {
+/// Returns a content: a single text is a string, unless it stays a list.
+fn content(parts: Vec<Value>, keeps_list: bool) -> Value {
     match parts.as_slice() {
         [] => json!(""),
-        [part] if is_plain_text(part) => part["text"].clone(),
+        [part] if !keeps_list && is_plain_text(part) => part["text"].clone(),
         _ => Value::Array(parts),
     }
 }
@@ -372,7 +374,7 @@ fn is_plain_text(part: &Value) -> bool {
 fn texts(parts: &Value) -> Value {
     let parts = parts.as_array().into_iter().flatten();
     let texts = parts.filter_map(|part| part.get("text").and_then(Value::as_str));
-    content(texts.map(|text| json!({ "type": "text", "text": text })).collect())
+    content(texts.map(|text| json!({ "type": "text", "text": text })).collect(), false)
 }
 
 fn call(id: &Value, name: &Value, arguments: Option<&Value>) -> Value {

@@ -155,13 +155,13 @@ fn take_prompt(fields: &mut Map<String, Value>, api: RequestApi, place: &str) ->
 
 /// Names the API of a content whose form or parts only this API has: they are sent back to it as they came.
 fn name_api(message: &mut Value, api: RequestApi) {
-    // System messages can be joined with those of an agent.
-    let is_instruction = matches!(message["role"].as_str(), Some("system" | "developer"));
-    let is_chat = api == RequestApi::ChatCompletions && !is_instruction;
-    let is_other = |part: &Value| part.get("type").and_then(Value::as_str) != Some("text");
-    let is_needed = match &message["content"] {
-        Value::Array(parts) => is_chat || parts.iter().any(is_other),
-        Value::String(text) => is_chat && text.is_empty() && message["tool_calls"].is_array(),
+    let is_needed = match (&message["content"], api) {
+        (Value::Array(_), _) => true,
+        (Value::String(text), RequestApi::ChatCompletions) => {
+            text.is_empty() && message["tool_calls"].is_array()
+        }
+        // Its text is a part of its own.
+        (Value::String(_), RequestApi::Gemini) => message["role"] == "system",
         _ => false,
     };
     if is_needed {

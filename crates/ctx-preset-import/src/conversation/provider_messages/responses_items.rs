@@ -198,7 +198,7 @@ fn parts_of(said: Value, is_request: bool) -> Value {
         }
         _ => part,
     });
-    content(parts.collect())
+    content(parts.collect(), is_request)
 }
 
 /// The cache mark of a part, which chat completions have too.
