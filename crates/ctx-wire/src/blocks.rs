@@ -55,6 +55,11 @@ pub(crate) fn is_instructions(message: &Message) -> bool {
     provider_text(message, "place") == Some("instructions")
 }
 
+/// Returns the type of an item that a client of responses sent. Its messages can have no type.
+pub(crate) fn item_type(message: &Message) -> Option<&str> {
+    provider_text(message, "type")
+}
+
 fn provider_text<'m>(message: &'m Message, key: &str) -> Option<&'m str> {
     message.provider_fields.as_deref()?.get(key)?.as_str()
 }

@@ -37,7 +37,7 @@ pub use reply::decode;
 ///
 /// let messages = [Message::new(Role::User, "Hi", Source::history("n", Role::User))];
 /// let request = Request { model: "gpt-5", tools: &[], parameters: &Default::default() };
-/// let expected = r#"{"model":"gpt-5","input":[{"type":"message","role":"user","content":"Hi"}]}"#;
+/// let expected = r#"{"model":"gpt-5","input":[{"role":"user","content":"Hi"}]}"#;
 /// assert_eq!(openai_responses::encode(&messages, &request).to_string(), expected);
 /// ```
 pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {

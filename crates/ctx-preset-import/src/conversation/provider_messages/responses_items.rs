@@ -73,11 +73,15 @@ pub(super) fn input(mut item: Map<String, Value>, is_request: bool) -> Value {
         put_rest(&mut result, DIALECT, &Value::Object(item), &known);
         return result;
     }
-    item.shift_remove("type");
+    let kind = item.shift_remove("type").filter(|_| is_request);
     item.shift_remove("status");
     let said = item.shift_remove("content").unwrap_or_default();
     item.insert("content".to_owned(), parts_of(said, is_request));
-    Value::Object(item)
+    let mut message = Value::Object(item);
+    if let Some(kind) = kind {
+        message["providerFields"]["type"] = kind;
+    }
+    message
 }
 
 const DIALECT: &str = "openai-responses";
@@ -142,6 +146,7 @@ impl Reply {
         let first = self.read.parts.len();
         let said = item.shift_remove("content").unwrap_or_default();
         let form = if said.is_string() { "text" } else { "list" };
+        let is_easy = !item.contains_key("type");
         match parts_of(said, self.is_request) {
             Value::String(text) => self.read.add_part(json!({ "type": "text", "text": text })),
             Value::Array(parts) => parts.into_iter().for_each(|part| self.read.add_part(part)),
@@ -153,6 +158,9 @@ impl Reply {
                 .and_then(|mut fields| fields.get_mut(DIALECT).map(Value::take));
             item = fields.and_then(|fields| fields.as_object().cloned()).unwrap_or_default();
             item.insert("form".to_owned(), json!(form));
+            if is_easy {
+                item.insert("easy".to_owned(), json!(true));
+            }
         } else {
             item.retain(|key, value| {
                 matches!(key.as_str(), "id" | "phase") || key == "status" && value != "completed"
