@@ -60,6 +60,11 @@ pub(crate) fn item_type(message: &Message) -> Option<&str> {
     provider_text(message, "type")
 }
 
+/// Returns whether a client sent a message apart from the message before it, although both are of one role.
+pub(crate) fn is_separate(message: &Message) -> bool {
+    provider_text(message, "message") == Some("separate")
+}
+
 fn provider_text<'m>(message: &'m Message, key: &str) -> Option<&'m str> {
     message.provider_fields.as_deref()?.get(key)?.as_str()
 }

@@ -58,7 +58,9 @@ fn messages(api: RequestApi) -> Value {
             { "role": "user", "content": [{ "type": "text", "text": "Hi" }] },
             { "role": "assistant", "content": [{ "type": "text", "text": "Yes?" }] },
             { "role": "user", "content": "Look." },
+            { "role": "user", "content": "There." },
             { "role": "assistant", "content": "At what?" },
+            { "role": "assistant", "content": [{ "type": "text", "text": "Tell me." }] },
             { "role": "user", "content": [{ "type": "text", "text": "Hi" },
                 { "type": "image", "source": { "type": "url", "url": "https://example.org/a.png" } }] },
             { "role": "assistant", "content": [
@@ -77,6 +79,7 @@ fn messages(api: RequestApi) -> Value {
             { "role": "assistant", "content": [
                 { "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} }] }]),
         RequestApi::Gemini => json!([
+            { "role": "user", "parts": [{ "text": "Look." }] },
             { "role": "user", "parts": [{ "text": "Hi" },
                 { "inlineData": { "mimeType": "image/png", "data": "iVBORw0KGgo=" } }] },
             { "role": "model", "parts": [

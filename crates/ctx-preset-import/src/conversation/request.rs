@@ -74,8 +74,10 @@ pub fn take_request_messages(body: &mut Map<String, Value>, api: RequestApi) -> 
     for (_, message) in &mut items {
         name_api(message, api);
     }
-    if api == RequestApi::Responses {
-        mark_answers(&mut items, body);
+    match api {
+        RequestApi::Responses => mark_answers(&mut items, body),
+        RequestApi::Anthropic | RequestApi::Gemini => mark_separate(&mut items, api),
+        RequestApi::ChatCompletions => {}
     }
     let (mut nodes, mut diagnostics) =
         chat_message::read(Format::ChatMessages, items, Map::new(), place).into_nodes();
@@ -185,6 +187,24 @@ fn mark_answers(messages: &mut [(usize, Value)], body: &Map<String, Value>) {
         if message["tool_call_id"].as_str().is_some_and(|id| !calls.contains(id)) {
             put_note(message, "answers", "storedCall");
         }
+    }
+}
+
+/// Marks messages that the client sent apart from the message before them, although both are of one role.
+fn mark_separate(messages: &mut [(usize, Value)], api: RequestApi) {
+    let mut before: Option<(usize, bool)> = None;
+    for (index, message) in messages {
+        if message["role"] == "system" {
+            before = None;
+            continue;
+        }
+        let is_reply = message["role"] == "assistant";
+        // Gemini rejects results in several contents, and calls after another content of the model.
+        let is_accepted = api == RequestApi::Anthropic || message["role"] == "user";
+        if is_accepted && before.is_some_and(|(last, of_reply)| last != *index && of_reply == is_reply) {
+            put_note(message, "message", "separate");
+        }
+        before = Some((*index, is_reply));
     }
 }
 
