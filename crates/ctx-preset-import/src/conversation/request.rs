@@ -245,6 +245,9 @@ fn keep_chat_fields(mut message: Map<String, Value>) -> Value {
     let mut reasoning = ["reasoning_content", "reasoning"].into_iter();
     let reasoning = reasoning.find(|key| message.get(*key).is_some_and(Value::is_string));
     known.extend(reasoning);
+    // Clients write optional fields without a value as `null`.
+    let is_set = |key: &str| message.get(key).is_none_or(|value| !value.is_null());
+    known.retain(|key| matches!(*key, "role" | "content") || is_set(key));
     let mut state = Vec::new();
     if message.get("reasoning_details").is_some_and(Value::is_array) {
         let details = message.shift_remove("reasoning_details");

@@ -70,7 +70,7 @@ pub(super) fn input(mut item: Map<String, Value>, is_request: bool) -> Value {
         } else if kind(&item) == Some("function_call_output") {
             known.push("type");
         }
-        put_rest(&mut result, DIALECT, &Value::Object(item), &known);
+        put_rest(&mut result, DIALECT, &Value::Object(item), &known, is_request);
         return result;
     }
     let kind = item.shift_remove("type").filter(|_| is_request);
@@ -130,7 +130,7 @@ impl Reply {
                 let mut known = vec!["type", "call_id", "name", "arguments", "input"];
                 known.extend((!self.is_request || !has_call_id).then_some("id"));
                 known.extend((!self.is_request).then_some("status"));
-                put_rest(&mut call, DIALECT, &Value::Object(item), &known);
+                put_rest(&mut call, DIALECT, &Value::Object(item), &known, self.is_request);
                 if is_custom && let Some(call) = call.as_object_mut() {
                     custom_call(call, &input);
                 }
@@ -201,7 +201,7 @@ fn parts_of(said: Value, is_request: bool) -> Value {
             if let Some(mark) = part.get(BREAKPOINT) {
                 text[BREAKPOINT] = mark.clone();
             }
-            put_rest(&mut text, DIALECT, &part, &["type", "text", BREAKPOINT]);
+            put_rest(&mut text, DIALECT, &part, &["type", "text", BREAKPOINT], is_request);
             text
         }
         _ => part,
