@@ -162,7 +162,7 @@ fn name_api(message: &mut Value, api: RequestApi) {
         (Value::String(text), RequestApi::ChatCompletions) => {
             text.is_empty() && message["tool_calls"].is_array()
         }
-        // Its text is a part of its own.
+        // A system prompt of Gemini is a list of parts.
         (Value::String(_), RequestApi::Gemini) => message["role"] == "system",
         _ => false,
     };

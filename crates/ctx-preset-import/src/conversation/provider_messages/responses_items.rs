@@ -73,7 +73,7 @@ pub(super) fn input(mut item: Map<String, Value>, is_request: bool) -> Value {
         put_rest(&mut result, DIALECT, &Value::Object(item), &known, is_request);
         return result;
     }
-    let kind = item.shift_remove("type").filter(|_| is_request);
+    let kind = item.shift_remove("type").filter(|kind| is_request && kind == "message");
     item.shift_remove("status");
     let said = item.shift_remove("content").unwrap_or_default();
     item.insert("content".to_owned(), parts_of(said, is_request));
