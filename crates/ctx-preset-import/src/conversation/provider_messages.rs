@@ -97,8 +97,8 @@ pub(crate) fn is_gemini(message: &Map<String, Value>) -> bool {
         && matches!(role, None | Some("user" | "model" | "function" | "system"))
 }
 
-/// `is_request`: the message goes back to the API, with lists of one text, null fields,
-/// unsigned thinking and `is_error: false`.
+/// `is_request`: the message goes back to the API, with lists of one text, null fields, unsigned
+/// thinking and `is_error: false`.
 fn anthropic(mut message: Map<String, Value>, is_request: bool) -> Vec<Value> {
     let Some(Value::Array(blocks)) = message.shift_remove("content") else { return Vec::new() };
     let mut read = ReadParts { keeps_list: is_request, ..ReadParts::default() };
