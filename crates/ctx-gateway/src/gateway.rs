@@ -192,17 +192,20 @@ impl Gateway {
             )));
         }
         let config = Config::read_for(&options.folder, &options.config, &mut Sources::default())?;
-        // Report untrusted settings and missing keys at the start.
-        let mut endpoint = config.endpoint(&options.endpoint)?.endpoint(&options.endpoint, true)?;
+        // Report untrusted settings at the start.
+        let endpoint = config.endpoint(&options.endpoint)?.clone();
         if options.endpoint.base_url.is_none() {
             config.fallbacks()?;
             config.agent_endpoints()?;
         }
         let serve = config.serve();
+        let is_passthrough = options.passthrough || serve.passthrough;
+        // Agents report a missing key themselves, because some have another endpoint.
+        let mut endpoint = endpoint.endpoint(&options.endpoint, is_passthrough)?;
         let origins = read_origins(options.origins.iter().chain(&serve.origins))?;
         // Each request has its own model in the URL of Gemini.
         (endpoint.model, endpoint.streams) = (Some("model".to_owned()), false);
-        let passthrough = (options.passthrough || serve.passthrough).then(|| Client::new(endpoint));
+        let passthrough = is_passthrough.then(|| Client::new(endpoint));
         let passthrough = passthrough.transpose().map_err(ProjectError::from)?;
         let on_loss = options.on_loss.unwrap_or_else(|| config.on_loss());
         let naming = NamingFields::read(config.conversation_names());

@@ -30,8 +30,8 @@ pub use reply::decode;
 /// The keys are `model`, `max_tokens`, `system` if there is any, `messages`, `tools` if there are any, then the
 /// parameters. The leading run of system messages becomes `system`; a later one becomes a user's, wrapped in
 /// `<system>`, since only the newest models take it in its place. Messages of one side that follow each other
-/// become one, as the server would make them; results of tools stand first in theirs. A last message of the
-/// assistant is a beginning that the model continues. `stop` is written as `stop_sequences`, tools in the form
+/// become one, as the server would make them, unless a client of this dialect sent them apart; results
+/// of tools stand first in theirs. A last message of the assistant is a beginning that the model continues. `stop` is written as `stop_sequences`, tools in the form
 /// of chat completions as this dialect has them.
 ///
 /// Reported: what is moved, wrapped, added or left out, and what [`lint`] finds in the body. O(size of the body).

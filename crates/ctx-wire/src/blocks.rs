@@ -55,6 +55,16 @@ pub(crate) fn is_instructions(message: &Message) -> bool {
     provider_text(message, "place") == Some("instructions")
 }
 
+/// Returns the type of an item that a client of responses sent. Its messages can have no type.
+pub(crate) fn item_type(message: &Message) -> Option<&str> {
+    provider_text(message, "type")
+}
+
+/// Returns whether a client sent a message apart from the message before it, although both are of one role.
+pub(crate) fn is_separate(message: &Message) -> bool {
+    provider_text(message, "message") == Some("separate")
+}
+
 fn provider_text<'m>(message: &'m Message, key: &str) -> Option<&'m str> {
     message.provider_fields.as_deref()?.get(key)?.as_str()
 }
@@ -167,7 +177,7 @@ fn foreign_fields(message: &Message, dialect: Dialect) -> LostFields<'_> {
 }
 
 /// Fields that a model does not read: cache marks, ids, states, and records of earlier replies.
-const HINTS: [&str; 14] = [
+const HINTS: [&str; 15] = [
     "annotations",
     "cache_control",
     "caller",
@@ -178,6 +188,7 @@ const HINTS: [&str; 14] = [
     "name",
     "phase",
     BREAKPOINT,
+    "role",
     "status",
     "thought",
     "type",

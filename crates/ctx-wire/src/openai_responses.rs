@@ -23,8 +23,8 @@ pub use reply::decode;
 /// Writes the request body for a list of messages.
 ///
 /// The keys are `model`, `instructions` if a client sent them, `input`, `tools` if there are any, then the parameters.
-/// Every message is an item in its place, with its role; calls and results are items of their own, reasoning goes
-/// back before what it led to.
+/// Every message is an item in its place, with its role, and without a type unless a client sent one; calls and
+/// results are items of their own, reasoning goes back before what it led to.
 /// Text alone is a string, except that the assistant's is `output_text`. `max_tokens` is written as
 /// `max_output_tokens`, and so on; what the dialect has not is reported.
 ///
@@ -37,7 +37,7 @@ pub use reply::decode;
 ///
 /// let messages = [Message::new(Role::User, "Hi", Source::history("n", Role::User))];
 /// let request = Request { model: "gpt-5", tools: &[], parameters: &Default::default() };
-/// let expected = r#"{"model":"gpt-5","input":[{"type":"message","role":"user","content":"Hi"}]}"#;
+/// let expected = r#"{"model":"gpt-5","input":[{"role":"user","content":"Hi"}]}"#;
 /// assert_eq!(openai_responses::encode(&messages, &request).to_string(), expected);
 /// ```
 pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {

@@ -248,6 +248,19 @@ fn what_cannot_be_served_is_told() {
     assert!(keyless.contains("OPENAI_API_KEY"), "{keyless}");
 }
 
+#[test]
+fn starts_without_a_key_that_no_agent_needs() {
+    let provider = Server::start(|_| says("Hi."));
+    let config = format!(
+        "[[endpoints]]\nagents = [\"ada\"]\nbase-url = \"{}\"\nkey-file = \"key\"\nmodel = \"m\"\n",
+        provider.base_url()
+    );
+    let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk-one"), ("ctx.toml", &config)]);
+    folder.ctx("trust .");
+    let answer = Running::start(&folder, "").post("/v1/chat/completions", "", &hello());
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
 /// Always runs with `SQLite`, and with `PostgreSQL` if `CTX_TEST_POSTGRES` names a database.
 #[test]
 fn a_process_that_is_killed_lets_its_conversations_go() {

@@ -94,7 +94,7 @@ proptest! {
 #[test]
 fn sends_responses_items_back_in_order() {
     let items = json!([
-        { "type": "message", "role": "user", "content": "hi" },
+        { "role": "user", "content": "hi" },
         { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "a" },
         { "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}" },
         { "type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "b" },
@@ -265,7 +265,7 @@ fn returns_items_of_responses_unchanged() {
         "type": "output_text", "text": "so", "annotations": [{ "type": "url_citation", "url": "u" }],
         "logprobs": [{ "token": "a" }],
     }]);
-    let user = |text: &str| json!({ "type": "message", "role": "user", "content": text });
+    let user = |text: &str| json!({ "role": "user", "content": text });
     let reasoning =
         |id: &str| json!({ "type": "reasoning", "id": id, "summary": [], "encrypted_content": "a" });
     for items in [
@@ -297,7 +297,7 @@ fn returns_items_of_responses_unchanged() {
 fn keeps_ids_with_their_messages() {
     let text = |text: &str| json!([{ "type": "output_text", "text": text, "annotations": [] }]);
     let items = json!([
-        { "type": "message", "role": "user", "content": "hi" },
+        { "role": "user", "content": "hi" },
         { "type": "message", "role": "assistant", "content": text("a") },
         { "type": "web_search_call", "id": "ws_1" },
         output("msg_9", &text("b")),
@@ -318,11 +318,11 @@ fn reads_short_items_of_responses() {
     ]);
     let text = json!([{ "type": "output_text", "text": "yes", "annotations": [] }]);
     let expected = json!([
-        { "type": "message", "role": "developer", "content": "rules" },
-        { "type": "message", "role": "user", "content": "hi" },
+        { "role": "developer", "content": "rules" },
+        { "role": "user", "content": "hi" },
         items[2],
         output("msg_2", &text),
-        { "type": "message", "role": "user", "content": "so" },
+        { "role": "user", "content": "so" },
     ]);
     check_same(&items, "gpt-5", Dialect::OpenaiResponses, "input", &expected);
     let expected = json!([
@@ -344,7 +344,7 @@ fn sends_custom_tool_calls_in_every_dialect() {
     ]);
     check_same(&chat, "gpt-5", Dialect::OpenaiChat, "messages", &chat);
     let items = json!([
-        { "type": "message", "role": "user", "content": "hi" },
+        { "role": "user", "content": "hi" },
         { "type": "custom_tool_call", "call_id": "c1", "name": "grep", "input": "a b" },
         { "type": "custom_tool_call_output", "call_id": "c1", "output": "found" },
     ]);

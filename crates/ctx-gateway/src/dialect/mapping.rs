@@ -198,7 +198,8 @@ fn has_no_effect(field: &str, value: &Value) -> bool {
     is_empty
         || match in_snake_case(field).as_str() {
             // They concern the stream, the provider's cache, or the form in which reasoning is shown.
-            "stream_options"
+            "stream"
+            | "stream_options"
             | "prompt_cache_key"
             | "prompt_cache_retention"
             | "prompt_cache_options"

@@ -14,7 +14,7 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
     let messages = reading::messages(&mut body, RequestApi::ChatCompletions)?;
     let tools = reading::tools(body.shift_remove("tools"))?;
-    let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
+    let streams = flag(body.get("stream"), "stream")?;
     let options = body.get("stream_options").unwrap_or(&Value::Null);
     if !options.is_null() && !options.is_object() {
         return Err(wrong("stream_options", &phrase!("an object")));

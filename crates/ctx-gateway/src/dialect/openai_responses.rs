@@ -15,7 +15,7 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
     let messages = reading::messages(&mut body, RequestApi::Responses)?;
     let tools = reading::tools(body.shift_remove("tools"))?;
-    let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
+    let streams = flag(body.get("stream"), "stream")?;
     let conversation = named(&mut body)?;
     body.retain(|_, value| !value.is_null());
     Ok(Asked { model, messages, tools, parameters: body, streams, conversation, ..Asked::default() })

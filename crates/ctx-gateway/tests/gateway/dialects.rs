@@ -153,15 +153,15 @@ fn parameters_and_tools_pass_through() {
     let responses = json!({ "model": "ada", "input": [{ "role": "user", "content": "Hi" }], "instructions": "Be kind.",
         "tools": [{ "type": "custom", "name": "run", "format": { "type": "text" } }, { "type": "web_search", "x": 1 }],
         "tool_choice": { "type": "web_search" }, "store": false, "include": ["reasoning.encrypted_content"],
-        "prompt_cache_key": "k", "previous_response_id": "resp_1", "background": false, "metadata": { "a": "b" },
+        "prompt_cache_key": "k", "previous_response_id": "resp_1", "background": false, "stream": false, "metadata": { "a": "b" },
         "stream_options": { "include_obfuscation": false }, "temperature": 2, "x": { "y": 1 } });
     let chat = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hi" }], "n": 1, "top_k": 0,
         "tools": [{ "type": "function", "function": { "name": "mcp.look", "x": 1 }, "y": 2 }],
         "tool_choice": { "type": "allowed_tools", "allowed_tools": { "mode": "auto", "tools": [] } },
-        "store": false, "metadata": { "a": "b" }, "reasoning_effort": "low", "temperature": 2, "x": { "y": 1 } });
+        "store": false, "stream": false, "metadata": { "a": "b" }, "reasoning_effort": "low", "temperature": 2, "x": { "y": 1 } });
     let anthropic = json!({ "model": "ada", "max_tokens": 9, "messages": [{ "role": "user", "content": "Hi" }],
         "tools": [{ "name": "look", "input_schema": schema, "x": 1 }, { "type": "new_tool", "name": "z" }],
-        "tool_choice": { "type": "auto", "x": 1 }, "temperature": 2, "seed": 1, "x": { "y": 1 } });
+        "tool_choice": { "type": "auto", "x": 1 }, "temperature": 2, "seed": 1, "stream": false, "x": { "y": 1 } });
     let function = json!({ "name": "mcp.look", "parameters_json_schema": schema, "behavior": "BLOCKING" });
     let gemini = json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hi" }] }],
         "tools": [{ "function_declarations": [function], "x": 1 }, { "googleSearch": {} }],

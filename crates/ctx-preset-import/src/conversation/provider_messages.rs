@@ -42,7 +42,7 @@ pub(super) fn convert(items: Vec<(usize, Value)>, api: Option<RequestApi>) -> Ve
                 anthropic(message, api.is_some())
             }
             Value::Object(message) if is_of(RequestApi::Gemini, true) && is_gemini(&message) => {
-                gemini(message, index, &mut open)
+                gemini(message, index, &mut open, api.is_some())
             }
             Value::Object(item) if is_of(RequestApi::Responses, true) && responses_items::is_input(&item) => {
                 vec![responses_items::input(item, api.is_some())]
@@ -97,23 +97,26 @@ pub(crate) fn is_gemini(message: &Map<String, Value>) -> bool {
         && matches!(role, None | Some("user" | "model" | "function" | "system"))
 }
 
-/// `is_request`: the message goes back to the API, with unsigned thinking and `is_error: false`.
+/// `is_request`: the message goes back to the API, with lists of one text, null fields, unsigned
+/// thinking and `is_error: false`.
 fn anthropic(mut message: Map<String, Value>, is_request: bool) -> Vec<Value> {
     let Some(Value::Array(blocks)) = message.shift_remove("content") else { return Vec::new() };
-    let mut read = ReadParts::default();
+    let mut read = ReadParts { keeps_list: is_request, ..ReadParts::default() };
     for block in blocks {
         match block.get("type").and_then(Value::as_str) {
             Some("tool_use") => {
                 let field = |key: &str| block.get(key).unwrap_or(&Value::Null);
                 let mut call = call(field("id"), field("name"), block.get("input"));
-                put_rest(&mut call, "anthropic", &block, &["type", "id", "name", "input"]);
+                put_rest(&mut call, "anthropic", &block, &["type", "id", "name", "input"], is_request);
                 read.add_call(call);
             }
             Some("tool_result") => {
                 let mut result = json!({
                     "role": "tool",
                     "tool_call_id": block.get("tool_use_id"),
-                    "content": block.get("content").map_or_else(|| json!(""), anthropic_content),
+                    "content": block
+                        .get("content")
+                        .map_or_else(|| json!(""), |content| anthropic_content(content, is_request)),
                 });
                 let mut known = vec!["type", "tool_use_id", "content"];
                 let is_error = block.get("is_error") == Some(&Value::Bool(true));
@@ -121,7 +124,7 @@ fn anthropic(mut message: Map<String, Value>, is_request: bool) -> Vec<Value> {
                     result["metadata"] = json!({ "isError": true });
                 }
                 known.extend((is_error || !is_request).then_some("is_error"));
-                put_rest(&mut result, "anthropic", &block, &known);
+                put_rest(&mut result, "anthropic", &block, &known, is_request);
                 read.results.push(result);
             }
             Some("thinking" | "redacted_thinking") if !block["thinking"].is_array() => {
@@ -133,27 +136,34 @@ fn anthropic(mut message: Map<String, Value>, is_request: bool) -> Vec<Value> {
                     read.add_thought(block);
                 }
             }
-            _ => read.add_part(anthropic_part(&block)),
+            _ => read.add_part(anthropic_part(&block, is_request)),
         }
     }
     read.into_messages(message)
 }
 
-fn anthropic_content(content: &Value) -> Value {
-    content.as_array().map_or_else(|| content.clone(), |blocks| blocks.iter().map(anthropic_part).collect())
+fn anthropic_content(content: &Value, is_request: bool) -> Value {
+    let part = |block| anthropic_part(block, is_request);
+    content.as_array().map_or_else(|| content.clone(), |blocks| blocks.iter().map(part).collect())
 }
 
 /// Keeps the other fields of a text for this API dialect.
-fn anthropic_part(block: &Value) -> Value {
+fn anthropic_part(block: &Value, is_request: bool) -> Value {
     if block.get("type").and_then(Value::as_str) != Some("text") || !block["text"].is_string() {
         return block.clone();
     }
     let mut part = json!({ "type": "text", "text": block["text"] });
-    put_rest(&mut part, "anthropic", block, &["type", "text"]);
+    put_rest(&mut part, "anthropic", block, &["type", "text"], is_request);
     part
 }
 
-fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -> Vec<Value> {
+/// `is_request`: as for [`anthropic`].
+fn gemini(
+    mut message: Map<String, Value>,
+    index: usize,
+    open: &mut OpenCalls,
+    is_request: bool,
+) -> Vec<Value> {
     let Some(Value::Array(parts)) = message.shift_remove("parts") else { return Vec::new() };
     let is_model = message.get("role").and_then(Value::as_str) == Some("model");
     let role = match message.get("role").and_then(Value::as_str) {
@@ -179,8 +189,8 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
             let has_id = own_id.is_some();
             let id = own_id.unwrap_or_else(|| json!(format!("call-{index}-{position}")));
             let mut call = call(&id, &name, function.get("args"));
-            put_rest(&mut call, "gemini", &part, &["functionCall", "function_call"]);
-            put_inner_rest(&mut call, "functionCall", function, &["id", "name", "args"]);
+            put_rest(&mut call, "gemini", &part, &["functionCall", "function_call"], is_request);
+            put_inner_rest(&mut call, "functionCall", function, &["id", "name", "args"], is_request);
             if !has_id {
                 // The id links the call and its result here. Gemini does not get it.
                 call["providerFields"]["gemini"]["addedId"] = json!(true);
@@ -189,9 +199,9 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
             open.add(&name, id);
         } else if let Some(response) = either(&part, "functionResponse", "function_response") {
             let mut result = result(response, open);
-            put_rest(&mut result, "gemini", &part, &["functionResponse", "function_response"]);
+            put_rest(&mut result, "gemini", &part, &["functionResponse", "function_response"], is_request);
             let known = ["id", "name", "response", "parts"];
-            put_inner_rest(&mut result, "functionResponse", response, &known);
+            put_inner_rest(&mut result, "functionResponse", response, &known, is_request);
             read.results.push(result);
         } else if let Some(text) = text.as_deref().filter(|text| is_thought || text.is_empty()) {
             // A thought or a signature alone goes back as it is.
@@ -205,7 +215,7 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
         } else if let Some(text) = text {
             signed = Some(("part", read.parts.len()));
             let mut words = json!({ "type": "text", "text": text });
-            put_rest(&mut words, "gemini", &part, &["text"]);
+            put_rest(&mut words, "gemini", &part, &["text"], is_request);
             read.add_part(words);
         } else {
             signed = Some(("part", read.parts.len()));
@@ -294,6 +304,8 @@ struct ReadParts {
     artifacts: Vec<Value>,
     /// What each block is.
     kinds: Vec<BlockKind>,
+    /// Whether a single text stays a list.
+    keeps_list: bool,
 }
 
 impl ReadParts {
@@ -329,7 +341,7 @@ impl ReadParts {
             }
             return messages;
         }
-        message.insert("content".to_owned(), content(self.parts));
+        message.insert("content".to_owned(), content(self.parts, self.keeps_list));
         if !self.calls.is_empty() {
             message.insert("tool_calls".to_owned(), Value::Array(self.calls));
         }
@@ -353,11 +365,11 @@ impl ReadParts {
     }
 }
 
-/// Returns a content: a single text is a string.
-fn content(parts: Vec<Value>) -> Value {
+/// Returns a content: a single text is a string, unless it stays a list.
+fn content(parts: Vec<Value>, keeps_list: bool) -> Value {
     match parts.as_slice() {
         [] => json!(""),
-        [part] if is_plain_text(part) => part["text"].clone(),
+        [part] if !keeps_list && is_plain_text(part) => part["text"].clone(),
         _ => Value::Array(parts),
     }
 }
@@ -372,7 +384,7 @@ fn is_plain_text(part: &Value) -> bool {
 fn texts(parts: &Value) -> Value {
     let parts = parts.as_array().into_iter().flatten();
     let texts = parts.filter_map(|part| part.get("text").and_then(Value::as_str));
-    content(texts.map(|text| json!({ "type": "text", "text": text })).collect())
+    content(texts.map(|text| json!({ "type": "text", "text": text })).collect(), false)
 }
 
 fn call(id: &Value, name: &Value, arguments: Option<&Value>) -> Value {
@@ -391,9 +403,12 @@ fn keep_message_fields(result: &mut Map<String, Value>, fields: Option<Value>) {
 }
 
 /// Gives a part, a call or a result the other fields of the block that it comes from, for its API dialect alone.
-fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
+///
+/// `is_request`: also those that are null.
+fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str], is_request: bool) {
     let fields = block.as_object().into_iter().flatten();
-    let rest = fields.filter(|(key, value)| !known.contains(&key.as_str()) && !value.is_null());
+    let fields = fields.filter(|(_, value)| is_request || !value.is_null());
+    let rest = fields.filter(|(key, _)| !known.contains(&key.as_str()));
     let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
     if !rest.is_empty() {
         target["providerFields"] = json!({ dialect: rest });
@@ -409,20 +424,19 @@ pub(super) fn keep_rest(object: &mut Value, dialect: &str, known: &[&str]) {
     }
 }
 
-/// Takes unknown fields out of an object, without those that are null.
+/// Takes unknown fields out of an object.
 pub(super) fn take_rest(fields: &mut Map<String, Value>, known: &[&str]) -> Map<String, Value> {
     let all = std::mem::take(fields);
-    let (own, mut rest): (Map<String, Value>, Map<String, Value>) =
+    let (own, rest): (Map<String, Value>, Map<String, Value>) =
         all.into_iter().partition(|(key, _)| known.contains(&key.as_str()));
-    rest.retain(|_, value| !value.is_null());
     *fields = own;
     rest
 }
 
 /// Gives a call or a result the other fields of Gemini's function, for that API dialect alone.
-fn put_inner_rest(target: &mut Value, key: &str, function: &Value, known: &[&str]) {
+fn put_inner_rest(target: &mut Value, key: &str, function: &Value, known: &[&str], is_request: bool) {
     let mut inner = json!({});
-    put_rest(&mut inner, "gemini", function, known);
+    put_rest(&mut inner, "gemini", function, known, is_request);
     if let Some(rest) = inner.pointer("/providerFields/gemini") {
         target["providerFields"]["gemini"][key] = rest.clone();
     }

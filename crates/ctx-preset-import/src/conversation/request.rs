@@ -74,8 +74,10 @@ pub fn take_request_messages(body: &mut Map<String, Value>, api: RequestApi) -> 
     for (_, message) in &mut items {
         name_api(message, api);
     }
-    if api == RequestApi::Responses {
-        mark_answers(&mut items, body);
+    match api {
+        RequestApi::Responses => mark_answers(&mut items, body),
+        RequestApi::Anthropic | RequestApi::Gemini => mark_separate(&mut items, api),
+        RequestApi::ChatCompletions => {}
     }
     let (mut nodes, mut diagnostics) =
         chat_message::read(Format::ChatMessages, items, Map::new(), place).into_nodes();
@@ -139,8 +141,12 @@ fn take_prompt(fields: &mut Map<String, Value>, api: RequestApi, place: &str) ->
         && let Some(key) = api.system().iter().copied().find(has_parts)
     {
         let mut system = fields.shift_remove(key)?;
-        system["role"] = json!("system");
-        return Some(keep_unknown_fields(system, api));
+        let role = system.as_object_mut()?.insert("role".to_owned(), json!("system"));
+        let mut prompt = keep_unknown_fields(system, api);
+        if let Some(role) = role {
+            prompt["providerFields"][api.dialect()]["role"] = role;
+        }
+        return Some(prompt);
     }
     let mut prompt = provider_messages::system(fields, place)?;
     if api == RequestApi::Responses {
@@ -151,13 +157,13 @@ fn take_prompt(fields: &mut Map<String, Value>, api: RequestApi, place: &str) ->
 
 /// Names the API of a content whose form or parts only this API has: they are sent back to it as they came.
 fn name_api(message: &mut Value, api: RequestApi) {
-    // System messages can be joined with those of an agent.
-    let is_instruction = matches!(message["role"].as_str(), Some("system" | "developer"));
-    let is_chat = api == RequestApi::ChatCompletions && !is_instruction;
-    let is_other = |part: &Value| part.get("type").and_then(Value::as_str) != Some("text");
-    let is_needed = match &message["content"] {
-        Value::Array(parts) => is_chat || parts.iter().any(is_other),
-        Value::String(text) => is_chat && text.is_empty() && message["tool_calls"].is_array(),
+    let is_needed = match (&message["content"], api) {
+        (Value::Array(_), _) => true,
+        (Value::String(text), RequestApi::ChatCompletions) => {
+            text.is_empty() && message["tool_calls"].is_array()
+        }
+        // A system prompt of Gemini is a list of parts.
+        (Value::String(_), RequestApi::Gemini) => message["role"] == "system",
         _ => false,
     };
     if is_needed {
@@ -181,6 +187,24 @@ fn mark_answers(messages: &mut [(usize, Value)], body: &Map<String, Value>) {
         if message["tool_call_id"].as_str().is_some_and(|id| !calls.contains(id)) {
             put_note(message, "answers", "storedCall");
         }
+    }
+}
+
+/// Marks messages that the client sent apart from the message before them, although both are of one role.
+fn mark_separate(messages: &mut [(usize, Value)], api: RequestApi) {
+    let mut before: Option<(usize, bool)> = None;
+    for (index, message) in messages {
+        if message["role"] == "system" {
+            before = None;
+            continue;
+        }
+        let is_reply = message["role"] == "assistant";
+        // Gemini rejects results in several contents, and calls after another content of the model.
+        let is_accepted = api == RequestApi::Anthropic || message["role"] == "user";
+        if is_accepted && before.is_some_and(|(last, of_reply)| last != *index && of_reply == is_reply) {
+            put_note(message, "message", "separate");
+        }
+        before = Some((*index, is_reply));
     }
 }
 
@@ -221,6 +245,9 @@ fn keep_chat_fields(mut message: Map<String, Value>) -> Value {
     let mut reasoning = ["reasoning_content", "reasoning"].into_iter();
     let reasoning = reasoning.find(|key| message.get(*key).is_some_and(Value::is_string));
     known.extend(reasoning);
+    // Clients write optional fields without a value as `null`.
+    let is_set = |key: &str| message.get(key).is_none_or(|value| !value.is_null());
+    known.retain(|key| matches!(*key, "role" | "content") || is_set(key));
     let mut state = Vec::new();
     if message.get("reasoning_details").is_some_and(Value::is_array) {
         let details = message.shift_remove("reasoning_details");

@@ -168,7 +168,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
         let mut blocks: Vec<Json<'_>> = self.content(message).into_iter().flatten().collect();
         blocks.extend(self.attachments(message));
         let content = match blocks.as_mut_slice() {
-            [] => "".into(),
+            [] if !is_from(message, Dialect::Anthropic) => "".into(),
             [text @ Json::Text(_)] => text.take(),
             _ => blocks.into_iter().map(whole).collect(),
         };
@@ -204,9 +204,13 @@ impl<'a, 'f> Blocks<'a, 'f> {
         blocks.collect()
     }
 
-    /// Writes each part; `None` for one that is blank or not accepted.
+    /// Writes each part; `None` for one that is blank or not accepted. A list of a client of this dialect stays one.
     fn content(&mut self, message: &'a Message) -> Vec<Option<Json<'a>>> {
-        let text = |text: &'a str| (!text.trim().is_empty()).then(|| Json::from(text));
+        let is_own = is_from(message, Dialect::Anthropic);
+        let text = |text: &'a str| {
+            let block = Json::from(text);
+            (!text.trim().is_empty()).then(|| if is_own { whole(block) } else { block })
+        };
         match &message.content {
             Content::Text(words) => vec![text(words)],
             Content::Parts(parts) => parts
@@ -217,9 +221,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
                         let fields = fields(message, BlockKind::Content, index, Dialect::Anthropic);
                         text(words).map(|block| with_fields(block, fields))
                     }
-                    ContentPart::Other(part) if is_from(message, Dialect::Anthropic) => {
-                        Some(Json::from(&**part))
-                    }
+                    ContentPart::Other(part) if is_own => Some(Json::from(&**part)),
                     ContentPart::Other(part) => self.part(part),
                 })
                 .collect(),

@@ -30,17 +30,19 @@ pub(super) fn field<'a>(
     }
 }
 
-/// Writes the texts of a system message, and other blocks of a client of this dialect.
+/// Writes the texts of a system message, and other blocks of a client of this dialect, whose list stays one.
 pub(super) fn texts(message: &Message) -> Vec<Json<'_>> {
+    let is_own = is_from(message, Dialect::Anthropic);
     let text = message.text();
     match &message.content {
         Content::Parts(parts) => {
             let blocks = parts.iter().enumerate().filter_map(|(position, part)| match part {
                 ContentPart::Text(text) if !text.trim().is_empty() => {
                     let fields = fields(message, BlockKind::Content, position, Dialect::Anthropic);
-                    Some(with_fields(text.as_str().into(), fields))
+                    let block = Json::from(text.as_str());
+                    Some(with_fields(if is_own { whole(block) } else { block }, fields))
                 }
-                ContentPart::Other(part) if is_from(message, Dialect::Anthropic) => Some(Json::from(&**part)),
+                ContentPart::Other(part) if is_own => Some(Json::from(&**part)),
                 _ => None,
             });
             blocks.collect()

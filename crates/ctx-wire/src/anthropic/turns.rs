@@ -6,7 +6,7 @@ use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
 
 use super::block::{Blocks, Context};
 use super::{is_of, system, whole};
-use crate::blocks::{message_fields, put_fields};
+use crate::blocks::{is_separate, message_fields, put_fields};
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::json::{Field, Json, object};
@@ -54,6 +54,11 @@ impl<'a, 'f> Turns<'a, 'f> {
         let (mut blocks, homeless) = blocks.finish();
         if let Some(mark) = mark {
             put_mark(&mut blocks, mark);
+        }
+        if is_separate(message)
+            && let Some(turn) = self.written.last_mut()
+        {
+            turn.is_closed = true;
         }
         match role {
             "hoisted" => self.hoisted.extend(blocks),
@@ -135,7 +140,7 @@ impl<'a, 'f> Turns<'a, 'f> {
                 turn.fields = fields;
             }
             _ if blocks.is_empty() => {}
-            _ => self.written.push(Turn { role, blocks, fields }),
+            _ => self.written.push(Turn { fields, ..Turn::new(role, blocks) }),
         }
     }
 
@@ -192,18 +197,21 @@ struct Turn<'a> {
     blocks: Vec<Json<'a>>,
     /// Further fields, such as `clear_at`.
     fields: Vec<Field<'a>>,
+    /// Whether the next message is not joined with it.
+    is_closed: bool,
 }
 
 impl<'a> Turn<'a> {
     fn new(role: &'static str, blocks: Vec<Json<'a>>) -> Self {
-        Self { role, blocks, fields: Vec::new() }
+        Self { role, blocks, fields: Vec::new(), is_closed: false }
     }
 
     /// Returns whether a message with these fields belongs to the turn. The results of tools come before the rest of
     /// their message, which has the fields.
     fn may_have(&self, fields: &[Field<'a>]) -> bool {
-        self.fields == fields
-            || self.fields.is_empty() && self.blocks.iter().all(|block| is_of(block, "tool_result"))
+        let is_result = |block: &Json<'_>| is_of(block, "tool_result");
+        let is_one = self.fields == fields || self.fields.is_empty() && self.blocks.iter().all(is_result);
+        !self.is_closed && is_one
     }
 
     /// The API refuses a beginning of an answer that ends in white space.

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::part;
 use crate::blocks::{
-    arrange, fields, has_added_id, is_from, lost_fields, lost_fields_in_place, message_fields, not_sent,
-    put_fields, refusal, result_fields,
+    arrange, fields, has_added_id, is_from, is_separate, lost_fields, lost_fields_in_place, message_fields,
+    not_sent, put_fields, refusal, result_fields,
 };
 use crate::call_ids::CallIds;
 use crate::codes;
@@ -45,6 +45,8 @@ struct Side<'a> {
     parts: Vec<Json<'a>>,
     /// Further fields of a client of this dialect.
     fields: Vec<Field<'a>>,
+    /// Whether the next message is not joined with it.
+    is_closed: bool,
 }
 
 impl<'a, 'f> Contents<'a, 'f> {
@@ -86,6 +88,11 @@ impl<'a, 'f> Contents<'a, 'f> {
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
         }
         self.check_rest(message);
+        if is_separate(message)
+            && let Some(side) = self.sides.last_mut()
+        {
+            side.is_closed = true;
+        }
         let role = if message.role == Role::Assistant { "model" } else { "user" };
         self.push(role, parts, message_fields(message, Dialect::Gemini));
     }
@@ -176,7 +183,7 @@ impl<'a, 'f> Contents<'a, 'f> {
                 side.fields = fields;
             }
             _ if parts.is_empty() => {}
-            _ => self.sides.push(Side { role, parts, fields }),
+            _ => self.sides.push(Side { role, parts, fields, is_closed: false }),
         }
     }
 
@@ -438,14 +445,15 @@ impl PartPlace {
 
 impl<'a> Side<'a> {
     fn of_user(parts: Vec<Json<'a>>) -> Self {
-        Self { role: "user", parts, fields: Vec::new() }
+        Self { role: "user", parts, fields: Vec::new(), is_closed: false }
     }
 
     /// Returns whether a message with these fields belongs to the content. The results of tools come before the rest of
     /// their message, which has the fields.
     fn may_have(&self, fields: &[Field<'a>]) -> bool {
         let is_result = |part: &Json<'_>| part.get("functionResponse").is_some();
-        self.fields == fields || self.fields.is_empty() && self.parts.iter().all(is_result)
+        let is_one = self.fields == fields || self.fields.is_empty() && self.parts.iter().all(is_result);
+        !self.is_closed && is_one
     }
 
     /// Results come before anything else: they answer what the model has just called.

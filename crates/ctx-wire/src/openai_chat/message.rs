@@ -287,7 +287,7 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
         let is_accepted = self.reader.state == ReasoningState::ContentEncrypted;
         let (lost, own): (Vec<_>, Vec<_>) = result_fields(message, Dialect::OpenaiChat)
-            .partition(|(name, _)| name == ENCRYPTED_CONTENT && !is_accepted);
+            .partition(|(name, value)| name == ENCRYPTED_CONTENT && !is_accepted && !value.is_null());
         put_fields(map, own);
         if !lost.is_empty() {
             self.report(Loss::Model.diagnostic());
@@ -345,7 +345,8 @@ const ENCRYPTED_CONTENT: &str = "encrypted_content";
 /// Returns whether the reply is a recording.
 fn has_audio(message: &Message) -> bool {
     message.role == Role::Assistant
-        && result_fields(message, Dialect::OpenaiChat).any(|(name, _)| name == "audio")
+        && result_fields(message, Dialect::OpenaiChat)
+            .any(|(name, value)| name == "audio" && !value.is_null())
 }
 
 fn is_valid_name(name: &str) -> bool {

@@ -24,6 +24,8 @@ pub(super) struct Parts<'a, 'f> {
     written: Vec<Option<Json<'a>>>,
     homeless: Vec<Json<'a>>,
     side: Side,
+    /// Whether the content goes back in the form in which a client of this dialect sent it.
+    is_own: bool,
     index: usize,
     found: &'f mut Vec<Diagnostic>,
 }
@@ -31,8 +33,8 @@ pub(super) struct Parts<'a, 'f> {
 impl<'a, 'f> Parts<'a, 'f> {
     /// Writes the parts of a message that stands at an index of the context.
     pub(super) fn of(message: &'a Message, side: Side, index: usize, found: &'f mut Vec<Diagnostic>) -> Self {
-        let mut parts = Self { written: Vec::new(), homeless: Vec::new(), side, index, found };
         let is_own = is_from(message, Dialect::OpenaiResponses);
+        let mut parts = Self { written: Vec::new(), homeless: Vec::new(), side, is_own, index, found };
         match &message.content {
             Content::Text(text) if text.is_empty() => {}
             Content::Text(text) => parts.add_text(text, std::iter::empty()),
@@ -64,7 +66,7 @@ impl<'a, 'f> Parts<'a, 'f> {
         parts
     }
 
-    /// Returns the content: text alone is a string, unless a cache mark stands on it.
+    /// Returns the content: text alone is a string, unless it has a cache mark or came as a list.
     pub(super) fn finish(self, mark: Option<CacheMark>) -> Json<'a> {
         let mut written: Vec<Json<'_>> = self.written.into_iter().flatten().collect();
         if let (Some(_), Some(last)) = (mark, written.last_mut()) {
@@ -72,7 +74,7 @@ impl<'a, 'f> Parts<'a, 'f> {
         }
         match written.as_mut_slice() {
             [] => "".into(),
-            [part] if mark.is_none() && is_plain_text(part) => part.take_field("text"),
+            [part] if mark.is_none() && !self.is_own && is_plain_text(part) => part.take_field("text"),
             _ => written.into(),
         }
     }

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 
 use super::content::{Parts, Side};
 use crate::blocks::{
-    arrange, custom_input, fields, is_instructions, lost_fields, lost_fields_in_place, put_fields,
+    arrange, custom_input, fields, is_instructions, item_type, lost_fields, lost_fields_in_place, put_fields,
     result_fields,
 };
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
-use crate::json::{self, Json, object};
+use crate::json::{self, Json, Object, object};
 use crate::reasoning::{self, Origin, Reader};
 use crate::request::mark_error;
 
@@ -80,12 +80,14 @@ impl<'a, 'f> Items<'a, 'f> {
             self.found.push(Diagnostic::info(codes::BLANK_NOT_SENT, text).at_pointer("/input"));
             return;
         }
-        let role = message.role.as_str();
-        let mut item = object([("type", "message".into()), ("role", role.into()), ("content", content)]);
-        if let Some(item) = item.as_object_mut() {
-            put_fields(item, result_fields(message, Dialect::OpenaiResponses));
+        let mut item = Object::default();
+        if let Some(kind) = item_type(message) {
+            item.push("type", kind);
         }
-        self.written.push(item);
+        item.push("role", message.role.as_str());
+        item.push("content", content);
+        put_fields(&mut item, result_fields(message, Dialect::OpenaiResponses));
+        self.written.push(item.into());
     }
 
     /// The content of what goes in; most is nothing but text.
@@ -129,11 +131,7 @@ impl<'a, 'f> Items<'a, 'f> {
             let text =
                 phrase!("assistant messages cannot have media; they are sent in the following user message");
             self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
-            self.written.push(object([
-                ("type", "message".into()),
-                ("role", "user".into()),
-                ("content", homeless.into()),
-            ]));
+            self.written.push(object([("role", "user".into()), ("content", homeless.into())]));
         }
     }
 
@@ -215,13 +213,16 @@ impl<'a, 'f> Items<'a, 'f> {
                 [part] if form == "text" => part.take_field("text"),
                 _ => content.into(),
             };
-            let mut item =
-                object([("type", "message".into()), ("role", "assistant".into()), ("content", content)]);
-            let own = json::fields(known).filter(|(key, _)| !matches!(&**key, "form" | "part" | "parts"));
-            if let Some(item) = item.as_object_mut() {
-                put_fields(item, own);
+            let mut item = Object::default();
+            // The API calls messages without a type easy.
+            if !known.contains_key("easy") {
+                item.push("type", "message");
             }
-            return item;
+            item.push("role", "assistant");
+            item.push("content", content);
+            let is_field = |key: &str| !matches!(key, "type" | "easy" | "form" | "part" | "parts");
+            put_fields(&mut item, json::fields(known).filter(|(key, _)| is_field(key)));
+            return item.into();
         }
         if content.is_empty() {
             let no_annotations = ("annotations", Vec::new().into());

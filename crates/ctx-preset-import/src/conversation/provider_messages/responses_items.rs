@@ -70,14 +70,18 @@ pub(super) fn input(mut item: Map<String, Value>, is_request: bool) -> Value {
         } else if kind(&item) == Some("function_call_output") {
             known.push("type");
         }
-        put_rest(&mut result, DIALECT, &Value::Object(item), &known);
+        put_rest(&mut result, DIALECT, &Value::Object(item), &known, is_request);
         return result;
     }
-    item.shift_remove("type");
+    let kind = item.shift_remove("type").filter(|kind| is_request && kind == "message");
     item.shift_remove("status");
     let said = item.shift_remove("content").unwrap_or_default();
     item.insert("content".to_owned(), parts_of(said, is_request));
-    Value::Object(item)
+    let mut message = Value::Object(item);
+    if let Some(kind) = kind {
+        message["providerFields"]["type"] = kind;
+    }
+    message
 }
 
 const DIALECT: &str = "openai-responses";
@@ -126,7 +130,7 @@ impl Reply {
                 let mut known = vec!["type", "call_id", "name", "arguments", "input"];
                 known.extend((!self.is_request || !has_call_id).then_some("id"));
                 known.extend((!self.is_request).then_some("status"));
-                put_rest(&mut call, DIALECT, &Value::Object(item), &known);
+                put_rest(&mut call, DIALECT, &Value::Object(item), &known, self.is_request);
                 if is_custom && let Some(call) = call.as_object_mut() {
                     custom_call(call, &input);
                 }
@@ -142,6 +146,7 @@ impl Reply {
         let first = self.read.parts.len();
         let said = item.shift_remove("content").unwrap_or_default();
         let form = if said.is_string() { "text" } else { "list" };
+        let is_easy = !item.contains_key("type");
         match parts_of(said, self.is_request) {
             Value::String(text) => self.read.add_part(json!({ "type": "text", "text": text })),
             Value::Array(parts) => parts.into_iter().for_each(|part| self.read.add_part(part)),
@@ -153,6 +158,9 @@ impl Reply {
                 .and_then(|mut fields| fields.get_mut(DIALECT).map(Value::take));
             item = fields.and_then(|fields| fields.as_object().cloned()).unwrap_or_default();
             item.insert("form".to_owned(), json!(form));
+            if is_easy {
+                item.insert("easy".to_owned(), json!(true));
+            }
         } else {
             item.retain(|key, value| {
                 matches!(key.as_str(), "id" | "phase") || key == "status" && value != "completed"
@@ -193,12 +201,12 @@ fn parts_of(said: Value, is_request: bool) -> Value {
             if let Some(mark) = part.get(BREAKPOINT) {
                 text[BREAKPOINT] = mark.clone();
             }
-            put_rest(&mut text, DIALECT, &part, &["type", "text", BREAKPOINT]);
+            put_rest(&mut text, DIALECT, &part, &["type", "text", BREAKPOINT], is_request);
             text
         }
         _ => part,
     });
-    content(parts.collect())
+    content(parts.collect(), is_request)
 }
 
 /// The cache mark of a part, which chat completions have too.

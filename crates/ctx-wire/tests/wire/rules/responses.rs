@@ -15,11 +15,11 @@ fn earlier_answers_are_output_text() {
         &[system("rules"), user("hi"), answer("yes"), says(Role::Developer, "now")],
         "/input",
         &json!([
-            { "type": "message", "role": "system", "content": "rules" },
-            { "type": "message", "role": "user", "content": "hi" },
+            { "role": "system", "content": "rules" },
+            { "role": "user", "content": "hi" },
             { "type": "message", "id": "msg_2", "role": "assistant", "status": "completed",
               "content": [{ "type": "output_text", "text": "yes", "annotations": [] }] },
-            { "type": "message", "role": "developer", "content": "now" },
+            { "role": "developer", "content": "now" },
         ]),
         &[],
     );
@@ -79,13 +79,13 @@ fn calls_and_results_are_items() {
         &[user("look"), calling("", &["c1"]), with_files(result("c1", "here"), &[PNG]), user("so")],
         "/input",
         &json!([
-            { "type": "message", "role": "user", "content": "look" },
+            { "role": "user", "content": "look" },
             { "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{\"at\":1}" },
             { "type": "function_call_output", "call_id": "c1", "output": [
                 { "type": "input_text", "text": "here" },
                 { "type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,cG5n" },
             ] },
-            { "type": "message", "role": "user", "content": "so" },
+            { "role": "user", "content": "so" },
         ]),
         &[],
     );
@@ -100,7 +100,7 @@ fn reasoning_goes_back_before_what_it_led_to() {
         &[user("look"), thinking(calling("ok", &["c1"]), &[reasoning.clone(), known]), result("c1", "x")],
         "/input",
         &json!([
-            { "type": "message", "role": "user", "content": "look" },
+            { "role": "user", "content": "look" },
             reasoning,
             { "type": "message", "id": "msg_abc", "role": "assistant", "status": "completed",
               "content": [{ "type": "output_text", "text": "ok", "annotations": [] }], "phase": "commentary" },
@@ -176,7 +176,7 @@ fn tools_and_parameters_have_this_dialects_names() {
     let encoded = openai_responses::encode(&messages, &request);
     let expected: Value = json!({
         "model": "m",
-        "input": [{ "type": "message", "role": "user", "content": "hi" }],
+        "input": [{ "role": "user", "content": "hi" }],
         "tools": [
             { "type": "function", "name": "look", "parameters": { "type": "object" }, "strict": false },
             { "type": "web_search" },
