@@ -13,7 +13,8 @@ async function checks({ base, models, requests, waited }) {
   const anthropic = await anthropicClient({ base });
   const google = await googleClient({ base });
   const { OpenAI, Anthropic } = { OpenAI: openai.constructor, Anthropic: anthropic.constructor };
-  const chat = (content, more, options) => openai.chat.completions.create({ model: models.chat, messages: user(content), ...more }, options);
+  const chat = (content, more, options) =>
+    openai.chat.completions.create({ model: models.chat, messages: user(content), ...more }, options);
   const left = async (before) => {
     while (waited() === before) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -40,7 +41,10 @@ async function checks({ base, models, requests, waited }) {
       await assert.rejects(openai.responses.create({ model: models.responses, input: '[refuse]' }), refused);
       const message = anthropic.messages.create({ model: models.messages, max_tokens: 50, messages: user('[refuse]') });
       await assert.rejects(message, Anthropic.BadRequestError);
-      await assert.rejects(google.models.generateContent({ model: models.gemini, contents: '[refuse]' }), new RegExp(REFUSAL));
+      await assert.rejects(
+        google.models.generateContent({ model: models.gemini, contents: '[refuse]' }),
+        new RegExp(REFUSAL),
+      );
     },
     'unknown models': async () => {
       await assert.rejects(chat('Hi', { model: 'bob' }), OpenAI.NotFoundError);
@@ -63,7 +67,9 @@ async function checks({ base, models, requests, waited }) {
       const named = { headers: { 'x-ctx-conversation': 'c' } };
       await chat('One', {}, named);
       await chat('Two', {}, named);
-      const texts = requests().at(-1).body.messages.map((message) => message.content);
+      const texts = requests()
+        .at(-1)
+        .body.messages.map((message) => message.content);
       assert.deepEqual(texts.slice(1), ['One', TEXT, 'Two']);
     },
   };

@@ -57,7 +57,8 @@ const SCENARIOS = {
 const PASSED =
   /^(anthropic-(version|beta|user-profile-id|workspace-id)|openai-beta|x-goog-api-client|x-client-request-id|user-agent|x-stainless-.*|idempotency-key|tracestate)$/;
 /// Headers of the connection, of credentials, and of the recorder.
-const OWN = /^(host|connection|content-(length|type)|transfer-encoding|accept|accept-encoding|authorization|x-api-key|x-goog-api-key|traceparent)$/;
+const OWN =
+  /^(host|connection|content-(length|type)|transfer-encoding|accept|accept-encoding|authorization|x-api-key|x-goog-api-key|traceparent)$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'ctx-clients-'));
 const home = join(folder, '.home');
@@ -71,13 +72,24 @@ const server = provider(
   () => (waited += 1),
 );
 
+/// The query parameters of a path, without API keys.
+function queryOf(path) {
+  const query = new URL(path, 'http://127.0.0.1').searchParams;
+  query.delete('key');
+  return String(query);
+}
+
 /// Passes requests on to the gateway. The first parts of a path name client, API and scenario.
 function recorder(gateway) {
   return createServer(async (request, response) => {
     const [, client, api, scenario, ...rest] = request.url.split('/');
     const body = await bytes(request);
-    const headers = { ...request.headers, traceparent: `00-${String(requests.size + 1).padStart(32, '0')}-0000000000000001-01` };
-    const record = { client: decodeURIComponent(client), api, scenario, headers, body };
+    const headers = {
+      ...request.headers,
+      traceparent: `00-${String(requests.size + 1).padStart(32, '0')}-0000000000000001-01`,
+    };
+    const query = queryOf(request.url);
+    const record = { client: decodeURIComponent(client), api, scenario, query, headers, body };
     requests.set(headers.traceparent, record);
     const { hostname, port } = new URL(gateway);
     const sent = send({ hostname, port, path: `/${rest.join('/')}`, method: request.method, headers }, (reply) => {
@@ -126,21 +138,28 @@ function withoutAgent(value) {
   }
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value).map(([key, inner]) => [key, withoutAgent(inner)]);
-  return kept.some(([, inner]) => inner === undefined) && !kept.some(([key, inner]) => inner !== undefined && !/^(type|role)$/.test(key))
+  return kept.some(([, inner]) => inner === undefined) &&
+    !kept.some(([key, inner]) => inner !== undefined && !/^(type|role)$/.test(key))
     ? undefined
     : Object.fromEntries(kept.filter(([, inner]) => inner !== undefined));
 }
 
 const KINDS = { '+': 'added', '-': 'removed', '~': 'changed' };
 /// Differences of a request that the agent did not ask for, as `field: kind`.
-function changes({ body, headers, provider }) {
+function changes({ body, query, headers, provider }) {
   const sent = JSON.parse(body);
   const got = withoutAgent(provider.body);
-  for (const [before, after] of [[sent, got], [sent.generationConfig ?? {}, got.generationConfig ?? {}]]) {
+  for (const [before, after] of [
+    [sent, got],
+    [sent.generationConfig ?? {}, got.generationConfig ?? {}],
+  ]) {
     if (!('temperature' in before)) delete after.temperature;
   }
-  const found = differences(sent, got).map(({ kind, pointer }) => `\`${pointer.slice(1).replace(/\/\d+(?=\/|$)/g, '/*')}\` ${KINDS[kind]}`);
+  const found = differences(sent, got).map(
+    ({ kind, pointer }) => `\`${pointer.slice(1).replace(/\/\d+(?=\/|$)/g, '/*')}\` ${KINDS[kind]}`,
+  );
   const lost = Object.keys(headers).filter((name) => PASSED.test(name) && headers[name] !== provider.headers[name]);
+  if (query !== queryOf(provider.url)) found.push('query changed');
   if (!provider.text.includes(PRESET)) found.push('preset missing');
   if (/grass/i.test(body) && !provider.text.includes(LORE)) found.push('worldbook missing');
   if (JSON.stringify(provider.headers).includes(KEY)) found.push('client key sent');
@@ -162,7 +181,9 @@ async function row([client, name, apis, answer, scenarios = Object.keys(SCENARIO
       const found = JSON.stringify(await answer(ask));
       const expected = JSON.stringify(settings.schema ? COLOR : WORDS.join(''));
       if (found !== expected) throw new Error(`the client returned ${found}`);
-      const asked = [...requests.values()].filter((record) => record.client === key && record.api === api && record.scenario === scenario);
+      const asked = [...requests.values()].filter(
+        (record) => record.client === key && record.api === api && record.scenario === scenario,
+      );
       const count = asked.filter((record) => record.provider).length;
       if (count < settings.requests) throw new Error(`the provider got ${requests.size} requests`);
       passed.push(scenario);
@@ -170,8 +191,12 @@ async function row([client, name, apis, answer, scenarios = Object.keys(SCENARIO
       failures.push(`${id}: ${String(error.stack).slice(0, 1500)}`);
     }
   }
-  const asked = [...requests.values()].filter((record) => record.client === key && record.api === api && record.provider);
-  const others = asked.flatMap(({ headers }) => Object.keys(headers)).filter((header) => !OWN.test(header) && !PASSED.test(header));
+  const asked = [...requests.values()].filter(
+    (record) => record.client === key && record.api === api && record.provider,
+  );
+  const others = asked
+    .flatMap(({ headers }) => Object.keys(headers))
+    .filter((header) => !OWN.test(header) && !PASSED.test(header));
   const found = [...new Set(asked.flatMap(changes))].sort();
   return { client, name, version, api: APIS[api][0], passed, requests: asked.length, changes: found, others };
 }
@@ -184,19 +209,29 @@ const agents = codingAgents(home, PICTURE);
 try {
   const version = (name) => JSON.parse(readFileSync(join('node_modules', name, 'package.json'))).version;
   const rows = { npm: [], PyPI: [], agents: [] };
-  for (const library of LIBRARIES) for (const api of library[2]) rows.npm.push(await row(library, version(library[1]), api, base));
-  for (const library of pythons.libraries) for (const api of library[2]) rows.PyPI.push(await row(library, await pythons.version(library[1]), api, base));
-  for (const agent of agents.libraries) for (const api of agent[2]) rows.agents.push(await row(agent, version(agent[1]), api, base));
+  for (const library of LIBRARIES)
+    for (const api of library[2]) rows.npm.push(await row(library, version(library[1]), api, base));
+  for (const library of pythons.libraries)
+    for (const api of library[2]) rows.PyPI.push(await row(library, await pythons.version(library[1]), api, base));
+  for (const agent of agents.libraries)
+    for (const api of agent[2]) rows.agents.push(await row(agent, version(agent[1]), api, base));
   const models = Object.fromEntries(Object.entries(APIS).map(([api, [, model]]) => [api, model]));
-  const place = { base: `${base}/behavior/any/any`, models, waited: () => waited, requests: () => [...requests.values()].map((record) => record.provider).filter(Boolean) };
+  const place = {
+    base: `${base}/behavior/any/any`,
+    models,
+    waited: () => waited,
+    requests: () => [...requests.values()].map((record) => record.provider).filter(Boolean),
+  };
   if (!only) failures.push(...(await behavior(place)));
   const isWhole = python !== '-' && agents.missing.length === 0;
   if (only) console.log(table(rows));
-  else if (flags.includes('--write') && isWhole) writeFileSync(document, table(rows));
+  else if (flags.includes('--write') && isWhole && !failures.length) writeFileSync(document, table(rows));
   else failures.push(...table.differences(readFileSync(document, 'utf8'), rows));
   for (const failure of failures) console.log(failure);
   for (const name of agents.missing) console.log(`!! ${name} is NOT INSTALLED and was not tried`);
-  console.log(`clients: ${rows.npm.length + rows.PyPI.length + rows.agents.length} clients and APIs, ${requests.size} requests, ${failures.length} failures`);
+  console.log(
+    `clients: ${rows.npm.length + rows.PyPI.length + rows.agents.length} clients and APIs, ${requests.size} requests, ${failures.length} failures`,
+  );
 } finally {
   gateway.removeAllListeners('exit');
   gateway.kill('SIGKILL');

@@ -3,12 +3,16 @@
 const isTree = (value) => typeof value === 'object' && value !== null;
 /// The JSON with sorted keys: equal values have equal texts.
 const sorted = (value) =>
-  JSON.stringify(value, (_, inner) => (isTree(inner) && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort()) : inner));
+  JSON.stringify(value, (_, inner) =>
+    isTree(inner) && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort()) : inner,
+  );
 
 /// Leaves of a value as `key=value`, without positions in arrays.
 function leaves(value, path = '', found = []) {
   if (!isTree(value)) found.push(`${path}=${JSON.stringify(value)}`);
-  else for (const [key, inner] of Object.entries(value)) leaves(inner, Array.isArray(value) ? path : `${path}/${key}`, found);
+  else
+    for (const [key, inner] of Object.entries(value))
+      leaves(inner, Array.isArray(value) ? path : `${path}/${key}`, found);
   return found;
 }
 
@@ -30,7 +34,7 @@ function pairs(before, after) {
     for (let j = right.length - 1; j >= 0; j -= 1) best[i][j] = Math.max(paired(i, j), best[i + 1][j], best[i][j + 1]);
   }
   const found = [];
-  for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+  for (let i = 0, j = 0; i < left.length && j < right.length;) {
     if (best[i][j] > 0 && best[i][j] === paired(i, j)) found.push([i++, j++]);
     else if (best[i + 1][j] >= best[i][j + 1]) i += 1;
     else j += 1;

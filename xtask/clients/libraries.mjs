@@ -8,8 +8,18 @@ import { pathToFileURL } from 'node:url';
 const require = createRequire(join(process.cwd(), 'package.json'));
 const load = (name) => import(pathToFileURL(require.resolve(name)));
 
-const SCHEMA = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'], additionalProperties: false };
-const COLOR = { type: 'object', properties: { color: { type: 'string' } }, required: ['color'], additionalProperties: false };
+const SCHEMA = {
+  type: 'object',
+  properties: { at: { type: 'string' } },
+  required: ['at'],
+  additionalProperties: false,
+};
+const COLOR = {
+  type: 'object',
+  properties: { color: { type: 'string' } },
+  required: ['color'],
+  additionalProperties: false,
+};
 export const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PICTURE_URL = `data:image/png;base64,${PICTURE}`;
@@ -22,19 +32,41 @@ const parsed = (text, { schema }) => (schema ? JSON.parse(text) : text);
 
 /// Options of a scenario that the official packages send; the other clients choose their own.
 const CHAT = {
-  seed: 7, stop: ['END'], logprobs: true, top_logprobs: 2, metadata: { team: 'garden' }, store: false, user: 'ann',
-  safety_identifier: 'ann', prompt_cache_key: 'garden', verbosity: 'low', service_tier: 'default',
+  seed: 7,
+  stop: ['END'],
+  logprobs: true,
+  top_logprobs: 2,
+  metadata: { team: 'garden' },
+  store: false,
+  user: 'ann',
+  safety_identifier: 'ann',
+  prompt_cache_key: 'garden',
+  verbosity: 'low',
+  service_tier: 'default',
 };
 const RESPONSES = {
-  instructions: BRIEF, store: false, include: ['reasoning.encrypted_content', 'message.output_text.logprobs'], metadata: { team: 'garden' },
-  truncation: 'auto', prompt_cache_key: 'garden', max_tool_calls: 9, service_tier: 'default', safety_identifier: 'ann',
+  instructions: BRIEF,
+  store: false,
+  include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
+  metadata: { team: 'garden' },
+  truncation: 'auto',
+  prompt_cache_key: 'garden',
+  max_tool_calls: 9,
+  service_tier: 'default',
+  safety_identifier: 'ann',
 };
 const MESSAGES = {
-  max_tokens: 4096, system: [{ type: 'text', text: BRIEF, cache_control: { type: 'ephemeral', ttl: '1h' } }],
-  metadata: { user_id: 'ann' }, stop_sequences: ['END'], service_tier: 'auto',
+  max_tokens: 4096,
+  system: [{ type: 'text', text: BRIEF, cache_control: { type: 'ephemeral', ttl: '1h' } }],
+  metadata: { user_id: 'ann' },
+  stop_sequences: ['END'],
+  service_tier: 'auto',
 };
 const CONTENT = {
-  systemInstruction: BRIEF, topP: 0.5, seed: 7, stopSequences: ['END'],
+  systemInstruction: BRIEF,
+  topP: 0.5,
+  seed: 7,
+  stopSequences: ['END'],
   safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
 };
 
@@ -55,11 +87,21 @@ export async function googleClient({ base }) {
 
 async function openaiChat(ask) {
   const client = await openaiClient(ask);
-  const content = [{ type: 'text', text: ask.prompt }, { type: 'image_url', image_url: { url: PICTURE_URL, detail: 'low' } }];
-  const messages = [{ role: 'developer', content: BRIEF }, { role: 'user', content: ask.image ? content : ask.prompt }];
+  const content = [
+    { type: 'text', text: ask.prompt },
+    { type: 'image_url', image_url: { url: PICTURE_URL, detail: 'low' } },
+  ];
+  const messages = [
+    { role: 'developer', content: BRIEF },
+    { role: 'user', content: ask.image ? content : ask.prompt },
+  ];
   const body = { model: ask.model, ...CHAT };
-  if (ask.tools) body.tools = [{ type: 'function', function: { name: 'look', description: DESCRIPTION, parameters: SCHEMA, strict: true } }];
-  if (ask.schema) body.response_format = { type: 'json_schema', json_schema: { name: 'color', schema: COLOR, strict: true } };
+  if (ask.tools)
+    body.tools = [
+      { type: 'function', function: { name: 'look', description: DESCRIPTION, parameters: SCHEMA, strict: true } },
+    ];
+  if (ask.schema)
+    body.response_format = { type: 'json_schema', json_schema: { name: 'color', schema: COLOR, strict: true } };
   if (ask.think) body.reasoning_effort = 'high';
   for (;;) {
     const stream = client.chat.completions.stream({ ...body, messages, stream_options: { include_usage: true } });
@@ -74,10 +116,14 @@ async function openaiChat(ask) {
 
 async function openaiResponses(ask) {
   const client = await openaiClient(ask);
-  const content = [{ type: 'input_text', text: ask.prompt }, { type: 'input_image', image_url: PICTURE_URL, detail: 'low' }];
+  const content = [
+    { type: 'input_text', text: ask.prompt },
+    { type: 'input_image', image_url: PICTURE_URL, detail: 'low' },
+  ];
   const input = [{ role: 'user', content: ask.image ? content : ask.prompt }];
   const body = { model: ask.model, ...RESPONSES };
-  if (ask.tools) body.tools = [{ type: 'function', name: 'look', description: DESCRIPTION, parameters: SCHEMA, strict: true }];
+  if (ask.tools)
+    body.tools = [{ type: 'function', name: 'look', description: DESCRIPTION, parameters: SCHEMA, strict: true }];
   if (ask.schema) body.text = { format: { type: 'json_schema', name: 'color', schema: COLOR, strict: true } };
   if (ask.think) body.reasoning = { effort: 'high', summary: 'auto' };
   for (;;) {
@@ -94,7 +140,10 @@ async function openaiResponses(ask) {
 async function anthropic(ask) {
   const client = await anthropicClient(ask);
   const source = { type: 'base64', media_type: 'image/png', data: PICTURE };
-  const content = [{ type: 'image', source }, { type: 'text', text: ask.prompt, cache_control: { type: 'ephemeral' } }];
+  const content = [
+    { type: 'image', source },
+    { type: 'text', text: ask.prompt, cache_control: { type: 'ephemeral' } },
+  ];
   const messages = [{ role: 'user', content: ask.image ? content : ask.prompt }];
   const body = { model: ask.model, ...MESSAGES };
   const cached = { cache_control: { type: 'ephemeral', ttl: '1h' } };
@@ -106,7 +155,12 @@ async function anthropic(ask) {
     const reply = await client.messages.stream({ ...body, messages }, { headers }).finalMessage();
     const calls = reply.content.filter((block) => block.type === 'tool_use');
     if (!calls.length) return parsed(reply.content.find((block) => block.type === 'text').text, ask);
-    const results = calls.map(({ id, input }) => ({ type: 'tool_result', tool_use_id: id, is_error: false, content: look(input) }));
+    const results = calls.map(({ id, input }) => ({
+      type: 'tool_result',
+      tool_use_id: id,
+      is_error: false,
+      content: look(input),
+    }));
     messages.flatMap((message) => message.content).forEach((block) => delete block.cache_control);
     results.at(-1).cache_control = { type: 'ephemeral' };
     messages.push({ role: 'assistant', content: reply.content }, { role: 'user', content: results });
@@ -118,7 +172,10 @@ async function google(ask) {
   const picture = { inlineData: { mimeType: 'image/png', data: PICTURE } };
   const contents = [{ role: 'user', parts: [{ text: ask.prompt }, ...(ask.image ? [picture] : [])] }];
   const config = { ...CONTENT };
-  if (ask.tools) config.tools = [{ functionDeclarations: [{ name: 'look', description: DESCRIPTION, parametersJsonSchema: SCHEMA }] }];
+  if (ask.tools)
+    config.tools = [
+      { functionDeclarations: [{ name: 'look', description: DESCRIPTION, parametersJsonSchema: SCHEMA }] },
+    ];
   if (ask.schema) Object.assign(config, { responseMimeType: 'application/json', responseJsonSchema: COLOR });
   if (ask.think) config.thinkingConfig = { includeThoughts: true, thinkingLevel: 'HIGH' };
   for (;;) {
@@ -127,8 +184,17 @@ async function google(ask) {
       parts.push(...(chunk.candidates[0].content?.parts ?? []));
     }
     const calls = parts.filter((part) => part.functionCall).map((part) => part.functionCall);
-    if (!calls.length) return parsed(parts.filter((part) => !part.thought).map((part) => part.text).join(''), ask);
-    const results = calls.map(({ id, name, args }) => ({ functionResponse: { id, name, response: { output: look(args) } } }));
+    if (!calls.length)
+      return parsed(
+        parts
+          .filter((part) => !part.thought)
+          .map((part) => part.text)
+          .join(''),
+        ask,
+      );
+    const results = calls.map(({ id, name, args }) => ({
+      functionResponse: { id, name, response: { output: look(args) } },
+    }));
     contents.push({ role: 'model', parts }, { role: 'user', parts: results });
   }
 }
@@ -137,16 +203,37 @@ async function google(ask) {
 async function langchainModel({ api, base, model, think }) {
   if (api === 'messages') {
     const { ChatAnthropic } = await load('@langchain/anthropic');
-    return new ChatAnthropic({ model, apiKey: KEY, anthropicApiUrl: base, maxRetries: 0, maxTokens: 4096, thinking: think && { type: 'adaptive' } });
+    return new ChatAnthropic({
+      model,
+      apiKey: KEY,
+      anthropicApiUrl: base,
+      maxRetries: 0,
+      maxTokens: 4096,
+      thinking: think && { type: 'adaptive' },
+    });
   }
   if (api === 'gemini') {
     const { ChatGoogleGenerativeAI } = await load('@langchain/google-genai');
-    return new ChatGoogleGenerativeAI({ model, apiKey: KEY, baseUrl: base, maxRetries: 0, thinkingConfig: think && { includeThoughts: true, thinkingLevel: 'HIGH' } });
+    return new ChatGoogleGenerativeAI({
+      model,
+      apiKey: KEY,
+      baseUrl: base,
+      maxRetries: 0,
+      thinkingConfig: think && { includeThoughts: true, thinkingLevel: 'HIGH' },
+    });
   }
   const { ChatOpenAI } = await load('@langchain/openai');
   const isResponses = api === 'responses';
   const reasoning = think && { effort: 'high', ...(isResponses ? { summary: 'auto' } : {}) };
-  return new ChatOpenAI({ model, apiKey: KEY, configuration: { baseURL: `${base}/v1` }, maxRetries: 0, useResponsesApi: isResponses, zdrEnabled: isResponses, reasoning });
+  return new ChatOpenAI({
+    model,
+    apiKey: KEY,
+    configuration: { baseURL: `${base}/v1` },
+    maxRetries: 0,
+    useResponsesApi: isResponses,
+    zdrEnabled: isResponses,
+    reasoning,
+  });
 }
 
 async function langchainParts() {
@@ -158,7 +245,12 @@ async function langchainParts() {
 }
 
 const langchainContent = ({ prompt, image }) =>
-  image ? [{ type: 'text', text: prompt }, { type: 'image_url', image_url: { url: PICTURE_URL } }] : prompt;
+  image
+    ? [
+        { type: 'text', text: prompt },
+        { type: 'image_url', image_url: { url: PICTURE_URL } },
+      ]
+    : prompt;
 
 async function langchain(ask) {
   const { SystemMessage, HumanMessage, ToolMessage, tools, color } = await langchainParts();
@@ -171,7 +263,8 @@ async function langchain(ask) {
     for await (const chunk of await bound.stream(messages)) reply = reply ? reply.concat(chunk) : chunk;
     if (!reply.tool_calls?.length) return reply.text;
     messages.push(reply);
-    for (const { id, name, args } of reply.tool_calls) messages.push(new ToolMessage({ tool_call_id: id, name, content: look(args) }));
+    for (const { id, name, args } of reply.tool_calls)
+      messages.push(new ToolMessage({ tool_call_id: id, name, content: look(args) }));
   }
 }
 
@@ -179,23 +272,45 @@ async function langgraph(ask) {
   const { createAgent, providerStrategy } = await load('langchain');
   const { HumanMessage, tools, color } = await langchainParts();
   const options = { model: await langchainModel(ask), tools: ask.tools ? tools : [], systemPrompt: BRIEF };
-  const agent = createAgent(ask.schema ? { ...options, responseFormat: ask.api === 'gemini' ? color : providerStrategy(color) } : options);
+  const agent = createAgent(
+    ask.schema ? { ...options, responseFormat: ask.api === 'gemini' ? color : providerStrategy(color) } : options,
+  );
   let state;
-  const stream = await agent.stream({ messages: [new HumanMessage({ content: langchainContent(ask) })] }, { streamMode: ['values', 'messages'] });
+  const stream = await agent.stream(
+    { messages: [new HumanMessage({ content: langchainContent(ask) })] },
+    { streamMode: ['values', 'messages'] },
+  );
   for await (const [mode, value] of stream) if (mode === 'values') state = value;
   return ask.schema ? state.structuredResponse : state.messages.at(-1).text;
 }
 
 async function agents(ask) {
-  const { Agent, run, tool, setTracingDisabled, OpenAIResponsesModel, OpenAIChatCompletionsModel } = await load('@openai/agents');
+  const { Agent, run, tool, setTracingDisabled, OpenAIResponsesModel, OpenAIChatCompletionsModel } =
+    await load('@openai/agents');
   const { z } = await load('zod');
   setTracingDisabled(true);
   const Model = ask.api === 'responses' ? OpenAIResponsesModel : OpenAIChatCompletionsModel;
-  const options = { name: 'Ada', instructions: BRIEF, model: new Model(await openaiClient(ask), ask.model), modelSettings: {} };
-  if (ask.tools) options.tools = [tool({ name: 'look', description: DESCRIPTION, parameters: z.object({ at: z.string() }), execute: look })];
+  const options = {
+    name: 'Ada',
+    instructions: BRIEF,
+    model: new Model(await openaiClient(ask), ask.model),
+    modelSettings: {},
+  };
+  if (ask.tools)
+    options.tools = [
+      tool({ name: 'look', description: DESCRIPTION, parameters: z.object({ at: z.string() }), execute: look }),
+    ];
   if (ask.schema) options.outputType = z.object({ color: z.string() });
-  if (ask.think) options.modelSettings = { reasoning: { effort: 'high', summary: 'auto' }, store: false, providerData: { include: ['reasoning.encrypted_content'] } };
-  const content = [{ type: 'input_text', text: ask.prompt }, { type: 'input_image', image: PICTURE_URL }];
+  if (ask.think)
+    options.modelSettings = {
+      reasoning: { effort: 'high', summary: 'auto' },
+      store: false,
+      providerData: { include: ['reasoning.encrypted_content'] },
+    };
+  const content = [
+    { type: 'input_text', text: ask.prompt },
+    { type: 'input_image', image: PICTURE_URL },
+  ];
   const result = await run(new Agent(options), ask.image ? [{ role: 'user', content }] : ask.prompt, { stream: true });
   await result.completed;
   return result.finalOutput;
@@ -211,8 +326,16 @@ async function ai(ask) {
     chat: async () => (await load('@ai-sdk/openai')).createOpenAI({ ...key, baseURL: `${base}/v1` }).chat(name),
     responses: async () => (await load('@ai-sdk/openai')).createOpenAI({ ...key, baseURL: `${base}/v1` })(name),
     messages: async () => (await load('@ai-sdk/anthropic')).createAnthropic({ ...key, baseURL: `${base}/v1` })(name),
-    gemini: async () => (await load('@ai-sdk/google')).createGoogleGenerativeAI({ ...key, baseURL: `${base}/v1beta` })(name),
-    compatible: async () => (await load('@ai-sdk/openai-compatible')).createOpenAICompatible({ ...key, name: 'ctx', baseURL: `${base}/v1`, includeUsage: true, supportsStructuredOutputs: true })(name),
+    gemini: async () =>
+      (await load('@ai-sdk/google')).createGoogleGenerativeAI({ ...key, baseURL: `${base}/v1beta` })(name),
+    compatible: async () =>
+      (await load('@ai-sdk/openai-compatible')).createOpenAICompatible({
+        ...key,
+        name: 'ctx',
+        baseURL: `${base}/v1`,
+        includeUsage: true,
+        supportsStructuredOutputs: true,
+      })(name),
   };
   const openai = { reasoningEffort: 'high', reasoningSummary: 'auto', store: false };
   const providerOptions = {
@@ -223,8 +346,18 @@ async function ai(ask) {
   };
   const content = [{ type: 'text', text: ask.prompt }];
   if (ask.image) content.push({ type: 'file', data: PICTURE_URL, mediaType: 'image/png' });
-  const options = { model: await models[ask.variant ?? api](), system: BRIEF, maxRetries: 0, providerOptions, stopWhen: stepCountIs(9), messages: [{ role: 'user', content }] };
-  if (ask.tools) options.tools = { look: tool({ description: DESCRIPTION, inputSchema: z.object({ at: z.string() }), execute: look }) };
+  const options = {
+    model: await models[ask.variant ?? api](),
+    system: BRIEF,
+    maxRetries: 0,
+    providerOptions,
+    stopWhen: stepCountIs(9),
+    messages: [{ role: 'user', content }],
+  };
+  if (ask.tools)
+    options.tools = {
+      look: tool({ description: DESCRIPTION, inputSchema: z.object({ at: z.string() }), execute: look }),
+    };
   if (ask.schema) options.output = Output.object({ schema: z.object({ color: z.string() }) });
   let failure;
   const result = streamText({ ...options, onError: ({ error }) => (failure = error) });

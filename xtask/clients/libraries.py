@@ -17,7 +17,12 @@ KEY = "client-key"
 DESCRIPTION = "Look at a place"
 BRIEF = "Be brief."
 SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"], "additionalProperties": False}
-COLOR = {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"], "additionalProperties": False}
+COLOR = {
+    "type": "object",
+    "properties": {"color": {"type": "string"}},
+    "required": ["color"],
+    "additionalProperties": False,
+}
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 PICTURE_URL = f"data:image/png;base64,{PICTURE}"
 
@@ -49,13 +54,19 @@ def openai_client(ask, kind="OpenAI"):
 def openai_chat(ask):
     client = openai_client(ask)
     picture = [{"type": "text", "text": ask["prompt"]}, {"type": "image_url", "image_url": {"url": PICTURE_URL}}]
-    messages = [{"role": "system", "content": BRIEF}, {"role": "user", "content": picture if ask.get("image") else ask["prompt"]}]
+    messages = [
+        {"role": "system", "content": BRIEF},
+        {"role": "user", "content": picture if ask.get("image") else ask["prompt"]},
+    ]
     body = {"model": ask["model"], "seed": 7, "stop": ["END"], "metadata": {"team": "garden"}, "store": False}
     if ask.get("tools"):
         function = {"name": "look", "description": DESCRIPTION, "parameters": SCHEMA, "strict": True}
         body |= {"tools": [{"type": "function", "function": function}], "parallel_tool_calls": True}
     if ask.get("schema"):
-        body["response_format"] = {"type": "json_schema", "json_schema": {"name": "color", "schema": COLOR, "strict": True}}
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "color", "schema": COLOR, "strict": True},
+        }
     if ask.get("think"):
         body["reasoning_effort"] = "high"
     while True:
@@ -72,11 +83,16 @@ def openai_chat(ask):
 
 def openai_responses(ask):
     client = openai_client(ask)
-    picture = [{"type": "input_text", "text": ask["prompt"]}, {"type": "input_image", "image_url": PICTURE_URL, "detail": "low"}]
+    picture = [
+        {"type": "input_text", "text": ask["prompt"]},
+        {"type": "input_image", "image_url": PICTURE_URL, "detail": "low"},
+    ]
     messages = [{"role": "user", "content": picture if ask.get("image") else ask["prompt"]}]
     body = {"model": ask["model"], "instructions": BRIEF, "store": False, "include": ["reasoning.encrypted_content"]}
     if ask.get("tools"):
-        body["tools"] = [{"type": "function", "name": "look", "description": DESCRIPTION, "parameters": SCHEMA, "strict": True}]
+        body["tools"] = [
+            {"type": "function", "name": "look", "description": DESCRIPTION, "parameters": SCHEMA, "strict": True}
+        ]
     if ask.get("schema"):
         body["text"] = {"format": {"type": "json_schema", "name": "color", "schema": COLOR, "strict": True}}
     if ask.get("think"):
@@ -130,7 +146,9 @@ def google(ask):
     contents = [types.Content(role="user", parts=parts)]
     config = {"system_instruction": BRIEF, "top_p": 0.5, "seed": 7}
     if ask.get("tools"):
-        config["tools"] = [{"function_declarations": [{"name": "look", "description": DESCRIPTION, "parameters_json_schema": SCHEMA}]}]
+        config["tools"] = [
+            {"function_declarations": [{"name": "look", "description": DESCRIPTION, "parameters_json_schema": SCHEMA}]}
+        ]
     if ask.get("schema"):
         config |= {"response_mime_type": "application/json", "response_json_schema": COLOR}
     if ask.get("think"):
@@ -142,7 +160,11 @@ def google(ask):
         if not calls:
             return parsed("".join(part.text for part in parts if not part.thought), ask)
         results = [
-            types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response={"output": look(**call.args)}))
+            types.Part(
+                function_response=types.FunctionResponse(
+                    id=call.id, name=call.name, response={"output": look(**call.args)}
+                )
+            )
             for call in calls
         ]
         contents += [types.Content(role="model", parts=parts), types.Content(role="user", parts=results)]
@@ -154,7 +176,9 @@ def langchain_model(ask):
         from langchain_anthropic import ChatAnthropic
 
         more = {"thinking": {"type": "adaptive"}} if think else {}
-        return ChatAnthropic(model=ask["model"], api_key=KEY, base_url=ask["base"], max_retries=0, max_tokens=4096, **more)
+        return ChatAnthropic(
+            model=ask["model"], api_key=KEY, base_url=ask["base"], max_retries=0, max_tokens=4096, **more
+        )
     if ask["api"] == "gemini":
         from langchain_google_genai import ChatGoogleGenerativeAI
 
@@ -191,7 +215,9 @@ def langchain(ask):
         if not reply.tool_calls:
             return str(reply.text)
         messages.append(reply)
-        messages += [ToolMessage(look(**call["args"]), tool_call_id=call["id"], name=call["name"]) for call in reply.tool_calls]
+        messages += [
+            ToolMessage(look(**call["args"]), tool_call_id=call["id"], name=call["name"]) for call in reply.tool_calls
+        ]
 
 
 def langgraph(ask):
@@ -238,7 +264,14 @@ async def pydantic_ai(ask):
             if api == "responses":
                 settings |= {"openai_reasoning_summary": "auto", "openai_store": False}
     output = NativeOutput(color_type(), name="color") if ask.get("schema") else str
-    agent = Agent(model, instructions=BRIEF, tools=[look] if ask.get("tools") else [], output_type=output, model_settings=settings, retries=0)
+    agent = Agent(
+        model,
+        instructions=BRIEF,
+        tools=[look] if ask.get("tools") else [],
+        output_type=output,
+        model_settings=settings,
+        retries=0,
+    )
     prompt = [ask["prompt"]]
     if ask.get("image"):
         prompt.append(BinaryContent(base64.b64decode(PICTURE), media_type="image/png"))
@@ -264,7 +297,10 @@ async def openai_agents(ask):
         agent.tools = [function_tool(look)]
     if ask.get("schema"):
         agent.output_type = color_type()
-    picture = [{"type": "input_text", "text": ask["prompt"]}, {"type": "input_image", "image_url": PICTURE_URL, "detail": "auto"}]
+    picture = [
+        {"type": "input_text", "text": ask["prompt"]},
+        {"type": "input_image", "image_url": PICTURE_URL, "detail": "auto"},
+    ]
     result = Runner.run_streamed(agent, [{"role": "user", "content": picture}] if ask.get("image") else ask["prompt"])
     async for _ in result.stream_events():
         pass

@@ -25,11 +25,13 @@ const INPUT = {
 /// Tools of a body as `{name, namespace}`, in any of the four APIs.
 function tools(body) {
   const holders = [body, ...(Array.isArray(body.input) ? body.input : [])];
-  return holders.flatMap((holder) => holder.tools ?? []).flatMap((tool) => {
-    if (tool.type === 'namespace') return tool.tools.map(({ name }) => ({ name, namespace: tool.name }));
-    const listed = tool.functionDeclarations ?? tool.function_declarations ?? [tool.function ?? tool];
-    return listed.map(({ name }) => ({ name }));
-  });
+  return holders
+    .flatMap((holder) => holder.tools ?? [])
+    .flatMap((tool) => {
+      if (tool.type === 'namespace') return tool.tools.map(({ name }) => ({ name, namespace: tool.name }));
+      const listed = tool.functionDeclarations ?? tool.function_declarations ?? [tool.function ?? tool];
+      return listed.map(({ name }) => ({ name }));
+    });
 }
 
 /// The reply to a body: `{thought, text, calls}`, or `refuse` or `wait`.
@@ -39,7 +41,9 @@ function script(body, mark) {
   if (scenario === 'refuse' || scenario === 'wait') return { [scenario]: true, text: WORDS };
   if (scenario === 'schema') {
     const tool = tools(body)[0];
-    return tool?.namespace || !tool ? { text: [JSON.stringify(COLOR)] } : { calls: [{ id: 'call_1', ...tool, input: COLOR }] };
+    return tool?.namespace || !tool
+      ? { text: [JSON.stringify(COLOR)] }
+      : { calls: [{ id: 'call_1', ...tool, input: COLOR }] };
   }
   const tool = tools(body).find(({ name }) => name === 'look' || name in INPUT);
   if (!tool || !scenario || scenario === 'image') return { text: WORDS };
@@ -57,14 +61,27 @@ const chat = {
   mark: /"role":"tool"/,
   reply(body, { thought, text = [], calls = [] }, turn) {
     const head = { id: `chatcmpl-${turn}`, created: 1767225600, model: body.model, service_tier: 'default' };
-    const usage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output };
+    const usage = {
+      prompt_tokens: USAGE.input,
+      completion_tokens: USAGE.output,
+      total_tokens: USAGE.input + USAGE.output,
+    };
     const finish_reason = calls.length ? 'tool_calls' : 'stop';
-    const written = calls.map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }));
+    const written = calls.map(({ id, name, input }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(input) },
+    }));
     if (!body.stream) {
       const message = { role: 'assistant', content: text.join('') || null, refusal: null };
       if (thought) message.reasoning_content = thought;
       if (calls.length) message.tool_calls = written;
-      return { ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason }], usage };
+      return {
+        ...head,
+        object: 'chat.completion',
+        choices: [{ index: 0, message, logprobs: null, finish_reason }],
+        usage,
+      };
     }
     const chunk = (rest) => ({ data: { ...head, object: 'chat.completion.chunk', ...rest } });
     const delta = (delta, finish_reason = null) => chunk({ choices: [{ index: 0, delta, finish_reason }] });
@@ -74,7 +91,9 @@ const chat = {
       ...text.map((content) => delta({ content })),
       ...written.flatMap((call, index) => [
         delta({ tool_calls: [{ index, ...call, function: { ...call.function, arguments: '' } }] }),
-        ...halves(call.function.arguments).map((piece) => delta({ tool_calls: [{ index, function: { arguments: piece } }] })),
+        ...halves(call.function.arguments).map((piece) =>
+          delta({ tool_calls: [{ index, function: { arguments: piece } }] }),
+        ),
       ]),
       delta({}, finish_reason),
       ...(body.stream_options?.include_usage ? [chunk({ choices: [], usage })] : []),
@@ -87,8 +106,11 @@ const responses = {
   mark: /"type":"(?:function|custom_tool)_call_output"/,
   reply(body, { thought, text = [], calls = [] }, turn) {
     const usage = {
-      input_tokens: USAGE.input, input_tokens_details: { cached_tokens: 0 }, output_tokens: USAGE.output,
-      output_tokens_details: { reasoning_tokens: 0 }, total_tokens: USAGE.input + USAGE.output,
+      input_tokens: USAGE.input,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: USAGE.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: USAGE.input + USAGE.output,
     };
     const output = [];
     const summary = [{ type: 'summary_text', text: thought }];
@@ -98,12 +120,28 @@ const responses = {
       output.push({ id: `msg_${turn}`, type: 'message', role: 'assistant', status: 'completed', content });
     }
     for (const { id, name, namespace, input } of calls) {
-      const call = typeof input === 'string' ? { type: 'custom_tool_call', input } : { type: 'function_call', arguments: JSON.stringify(input) };
+      const call =
+        typeof input === 'string'
+          ? { type: 'custom_tool_call', input }
+          : { type: 'function_call', arguments: JSON.stringify(input) };
       output.push({ id: `fc_${turn}_${id}`, ...call, call_id: id, name, namespace, status: 'completed' });
     }
     const { model, tools = [], tool_choice = 'auto', parallel_tool_calls = true, store = true } = body;
     const state = { error: null, incomplete_details: null, instructions: null, metadata: {}, temperature: 1, top_p: 1 };
-    const whole = { id: `resp_${turn}`, object: 'response', created_at: 1767225600, status: 'completed', model, ...state, tools, tool_choice, parallel_tool_calls, store, output, usage };
+    const whole = {
+      id: `resp_${turn}`,
+      object: 'response',
+      created_at: 1767225600,
+      status: 'completed',
+      model,
+      ...state,
+      tools,
+      tool_choice,
+      parallel_tool_calls,
+      store,
+      output,
+      usage,
+    };
     if (!body.stream) return whole;
     const events = [];
     const event = (type, rest) => events.push({ event: type, data: { type, sequence_number: events.length, ...rest } });
@@ -150,14 +188,34 @@ const messages = {
     if (text.length) content.push({ type: 'text', text: text.join('') });
     for (const { id, name, input } of calls) content.push({ type: 'tool_use', id: `toolu_${id}`, name, input });
     const stop_reason = calls.length ? 'tool_use' : 'end_turn';
-    const usage = { input_tokens: USAGE.input, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: USAGE.output };
-    const whole = { id: `msg_${turn}`, type: 'message', role: 'assistant', model: body.model, content, stop_reason, stop_sequence: null, usage };
+    const usage = {
+      input_tokens: USAGE.input,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      output_tokens: USAGE.output,
+    };
+    const whole = {
+      id: `msg_${turn}`,
+      type: 'message',
+      role: 'assistant',
+      model: body.model,
+      content,
+      stop_reason,
+      stop_sequence: null,
+      usage,
+    };
     if (!body.stream) return whole;
     const events = [];
     const event = (type, rest) => events.push({ event: type, data: { type, ...rest } });
-    event('message_start', { message: { ...whole, content: [], stop_reason: null, usage: { ...usage, output_tokens: 0 } } });
+    event('message_start', {
+      message: { ...whole, content: [], stop_reason: null, usage: { ...usage, output_tokens: 0 } },
+    });
     content.forEach((block, index) => {
-      const empty = { thinking: { ...block, thinking: '', signature: '' }, text: { ...block, text: '' }, tool_use: { ...block, input: {} } };
+      const empty = {
+        thinking: { ...block, thinking: '', signature: '' },
+        text: { ...block, text: '' },
+        tool_use: { ...block, input: {} },
+      };
       event('content_block_start', { index, content_block: empty[block.type] });
       const delta = (type, rest) => event('content_block_delta', { index, delta: { type, ...rest } });
       if (block.type === 'thinking') {
@@ -176,24 +234,45 @@ const messages = {
 const gemini = {
   mark: /"function_?[rR]esponse":/,
   reply(body, { thought, text = [], calls = [] }, turn, path) {
-    const usageMetadata = { promptTokenCount: USAGE.input, candidatesTokenCount: USAGE.output, totalTokenCount: USAGE.input + USAGE.output };
+    const usageMetadata = {
+      promptTokenCount: USAGE.input,
+      candidatesTokenCount: USAGE.output,
+      totalTokenCount: USAGE.input + USAGE.output,
+    };
     const head = { modelVersion: path.match(/models\/([^:]+)/)[1], responseId: `r_${turn}` };
-    const content = (parts, rest = {}) => ({ candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }], ...head });
+    const content = (parts, rest = {}) => ({
+      candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }],
+      ...head,
+    });
     const called = calls.map(({ id, name, input }, index) => ({
       functionCall: { id, name, args: input },
       ...(index === 0 ? { thoughtSignature: SIGNATURE } : {}),
     }));
     const thoughts = thought ? [{ text: thought, thought: true }] : [];
     const end = { finishReason: 'STOP' };
-    if (!path.includes('stream')) return { ...content([...thoughts, ...(text.length ? [{ text: text.join('') }] : []), ...called], end), usageMetadata };
+    if (!path.includes('stream'))
+      return {
+        ...content([...thoughts, ...(text.length ? [{ text: text.join('') }] : []), ...called], end),
+        usageMetadata,
+      };
     const parts = [...thoughts, ...text.map((word) => ({ text: word })), ...called];
-    return parts.map((part, index) => ({ data: index + 1 < parts.length ? content([part]) : { ...content([part], end), usageMetadata } }));
+    return parts.map((part, index) => ({
+      data: index + 1 < parts.length ? content([part]) : { ...content([part], end), usageMetadata },
+    }));
   },
 };
 
 /// The API of a path.
 export const API = (path) =>
-  path.includes('/chat/completions') ? 'chat' : path.includes('/responses') ? 'responses' : path.includes('/messages') ? 'messages' : path.includes('enerateContent') ? 'gemini' : undefined;
+  path.includes('/chat/completions')
+    ? 'chat'
+    : path.includes('/responses')
+      ? 'responses'
+      : path.includes('/messages')
+        ? 'messages'
+        : path.includes('enerateContent')
+          ? 'gemini'
+          : undefined;
 const APIS = { chat, responses, messages, gemini };
 
 /// Reads a request to its end.
@@ -208,7 +287,10 @@ export function provider(asked, left) {
   let turn = 0;
   return createServer(async (request, response) => {
     const api = API(request.url);
-    const json = (status, value) => response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req_1' }).end(JSON.stringify(value));
+    const json = (status, value) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req_1' })
+        .end(JSON.stringify(value));
     if (request.method !== 'POST' || !api) return json(404, {});
     const text = String(await bytes(request));
     const body = JSON.parse(text);
@@ -217,7 +299,12 @@ export function provider(asked, left) {
     const { reply, mark } = APIS[api];
     const wanted = script(body, mark);
     if (wanted.refuse) {
-      const error = { message: REFUSAL, type: 'invalid_request_error', code: api === 'gemini' ? 400 : 'odd', status: 'INVALID_ARGUMENT' };
+      const error = {
+        message: REFUSAL,
+        type: 'invalid_request_error',
+        code: api === 'gemini' ? 400 : 'odd',
+        status: 'INVALID_ARGUMENT',
+      };
       return json(400, { type: 'error', error });
     }
     const written = reply(body, wanted, ++turn, request.url);
@@ -227,7 +314,9 @@ export function provider(asked, left) {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' });
     const shown = wanted.wait ? written.slice(0, 2) : written;
     for (const { event, data } of shown) {
-      response.write(`${event ? `event: ${event}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`);
+      response.write(
+        `${event ? `event: ${event}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`,
+      );
     }
     if (!wanted.wait) response.end();
   });

@@ -18,7 +18,13 @@ const NAMES = [
 
 /// Starts Python; returns the clients, a function for versions, and one that ends Python.
 export function pythonLibraries(python, home) {
-  const env = { PATH: process.env.PATH, HOME: home, NO_PROXY: '*', LANGSMITH_TRACING: 'false', PYDANTIC_DISABLE_PLUGINS: '__all__' };
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    NO_PROXY: '*',
+    LANGSMITH_TRACING: 'false',
+    PYDANTIC_DISABLE_PLUGINS: '__all__',
+  };
   const script = fileURLToPath(new URL('libraries.py', import.meta.url));
   const child = spawn(python, ['-B', script], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -30,6 +36,11 @@ export function pythonLibraries(python, home) {
     if (error) throw new Error(error);
     return found;
   };
-  const libraries = NAMES.map(([client, name, apis, answer]) => [client, name, apis, (options) => ask({ ...options, answer })]);
+  const libraries = NAMES.map(([client, name, apis, answer]) => [
+    client,
+    name,
+    apis,
+    (options) => ask({ ...options, answer }),
+  ]);
   return { libraries, version: (name) => ask({ version: name }), end: () => child.kill() };
 }

@@ -34,7 +34,13 @@ ${rows.map((row) => `${line(row)}\n`).join('')}`;
 
 /// Names of headers that clients send and the gateway does not.
 function headers(rows) {
-  const names = [...new Set(Object.values(rows).flat().flatMap((row) => row.others))].sort();
+  const names = [
+    ...new Set(
+      Object.values(rows)
+        .flat()
+        .flatMap((row) => row.others),
+    ),
+  ].sort();
   return `
 ## Headers
 
@@ -45,11 +51,18 @@ API keys of clients are not sent. Not sent either: ${names.map((name) => `\`${na
 
 /// Writes the page.
 export const table = (rows) =>
-  HEAD + Object.entries(SECTIONS).map(([key, title]) => section(title, rows[key])).join('') + headers(rows);
+  HEAD +
+  Object.entries(SECTIONS)
+    .map(([key, title]) => section(title, rows[key]))
+    .join('') +
+  headers(rows);
 
 /// Lists the rows that the page does not have. Clients that are not installed have no rows.
 table.differences = (page, rows) => {
   const lines = new Set(page.split('\n'));
-  const missing = Object.values(rows).flat().map(line).filter((row) => !lines.has(row));
+  const missing = Object.values(rows)
+    .flat()
+    .map(line)
+    .filter((row) => !lines.has(row));
   return missing.map((row) => `not in docs/clients.md; \`cargo xtask clients --write\` writes it: ${row}`);
 };

@@ -1,7 +1,7 @@
 //! `cargo xtask clients`: clients of others against `ctx serve`, unmodified except for base URL, API key and model.
 //!
 //! `xtask/clients/check.mjs` starts a scripted provider and the gateway, and runs the clients of npm and `PyPI`. It
-//! compares what each client sends with what the provider gets, and the results with `docs/clients.md`.
+//! compares each request of a client with the request that the provider gets, and the results with `docs/clients.md`.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
