@@ -3,9 +3,7 @@
 //! `cargo run -p examples --bin custom_anchor`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use ctx_engine::prelude::{
-    AnchorDefinition, Compile, Engine, Limits, Session, Switches, TurnInput, read_agent,
-};
+use ctx_engine::prelude::{AnchorDefinition, Compile, Engine, Session, Switches, TurnInput, read_agent};
 
 /// The entry of type `weather` declares the anchor. Two other entries are placed at it, sorted by `order`.
 const AGENT: &str = "
@@ -38,7 +36,7 @@ fn main() -> anyhow::Result<()> {
 
 fn show(title: &str, engine: &Engine) -> anyhow::Result<()> {
     println!("{title}:");
-    let agent = read_agent(AGENT.as_bytes(), "agent.yaml", &Limits::default(), &engine.anchors)?;
+    let agent = read_agent(AGENT.as_bytes(), "agent.yaml")?;
     // Disable merging to show each message separately.
     let joining = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned);
     let apart = Switches { disable: joining.into(), ..Switches::default() };

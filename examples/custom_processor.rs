@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use ctx_engine::prelude::{
-    Agent, Compile, ConfigField, Content, ContextProcessor, Decision, Descriptor, Engine, Limits, Outcome,
+    Agent, Compile, ConfigField, Content, ContextProcessor, Decision, Descriptor, Engine, Outcome,
     PipelineContext, ProcessorError, Switches, TurnInput, async_trait, phrase, read_conversation,
 };
 use serde_json::json;
@@ -53,7 +53,7 @@ fn main() -> anyhow::Result<()> {
     let mut engine = Engine::new();
     engine.register(Arc::new(HideMail))?;
     let chat = br#"[{ "role": "user", "content": "Write to robin@garden.example about the seeds" }]"#;
-    let chat = read_conversation(chat, "chat.json", &Limits::default())?;
+    let chat = read_conversation(chat, "chat.json")?;
 
     let settings = json!({ "processors": [{ "id": "hide-mail", "config": { "word": "(an address)" } }] });
     let off = Switches { disable: vec!["hide-mail".to_owned()], ..Switches::default() };

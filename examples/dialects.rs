@@ -6,9 +6,7 @@
 //! `cargo run -p examples --bin dialects`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use ctx_engine::prelude::{
-    Compile, Dialect, Engine, Limits, Request, TurnInput, read_agent, read_conversation,
-};
+use ctx_engine::prelude::{Compile, Dialect, Engine, Request, TurnInput, read_agent, read_conversation};
 use serde_json::{Map, json};
 
 const AGENT: &str = "
@@ -29,9 +27,8 @@ const CHAT: &str = r#"[
 
 fn main() -> anyhow::Result<()> {
     let engine = Engine::new();
-    let limits = Limits::default();
-    let agent = read_agent(AGENT.as_bytes(), "agent.yaml", &limits, &engine.anchors)?;
-    let chat = read_conversation(CHAT.as_bytes(), "chat.json", &limits)?;
+    let agent = read_agent(AGENT.as_bytes(), "agent.yaml")?;
+    let chat = read_conversation(CHAT.as_bytes(), "chat.json")?;
     let compiled = engine.compile(&agent.value, &Compile::default());
 
     let tools = [json!({ "type": "function", "function": {

@@ -3,7 +3,7 @@
 //! `cargo run -p examples --bin minimal`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use ctx_engine::prelude::{Compile, Engine, Limits, Request, TurnInput, read_agent, read_conversation};
+use ctx_engine::prelude::{Compile, Engine, Request, TurnInput, read_agent, read_conversation};
 
 /// The agent: a list of entries, most of them with a position.
 const AGENT: &str = "
@@ -27,9 +27,8 @@ fn main() -> anyhow::Result<()> {
     let engine = Engine::new();
 
     // Reading fails only for an unreadable file. `diagnostics` contains other problems.
-    let limits = Limits::default();
-    let agent = read_agent(AGENT.as_bytes(), "agent.yaml", &limits, &engine.anchors)?;
-    let chat = read_conversation(CHAT.as_bytes(), "chat.json", &limits)?;
+    let agent = read_agent(AGENT.as_bytes(), "agent.yaml")?;
+    let chat = read_conversation(CHAT.as_bytes(), "chat.json")?;
     assert!(agent.diagnostics.is_empty() && chat.diagnostics.is_empty());
 
     // Once per agent: all work that does not depend on a conversation.

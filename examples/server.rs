@@ -15,7 +15,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use anyhow::{Context as _, ensure};
 use ctx_engine::prelude::{
-    Compile, CompiledAgent, Engine, Limits, Request, TurnInput, read_agent, read_conversation,
+    Compile, CompiledAgent, Engine, Request, TurnInput, read_agent, read_conversation,
 };
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn main() -> anyhow::Result<()> {
     let engine = Engine::new();
     let mut agents = BTreeMap::new();
     for (name, file) in AGENTS {
-        let agent = read_agent(file.as_bytes(), name, &Limits::default(), &engine.anchors)?;
+        let agent = read_agent(file.as_bytes(), name)?;
         // All threads share the compiled agents, which never change.
         agents.insert(name, engine.compile(&agent.value, &Compile::default()));
     }
@@ -79,7 +79,7 @@ fn answer(stream: &mut TcpStream, agents: &BTreeMap<&str, CompiledAgent>) -> any
     let (path, body) = read_request(stream)?;
     let agent = agents.get(path.trim_start_matches('/')).with_context(|| format!("no agent `{path}`"))?;
     let body: Value = serde_json::from_slice(&body)?;
-    let chat = read_conversation(body["chat"].to_string().as_bytes(), "chat.json", &Limits::default())?;
+    let chat = read_conversation(body["chat"].to_string().as_bytes(), "chat.json")?;
     let input = body["input"].as_str().map(Into::into);
     let context =
         agent.assemble_blocking(&chat.value, &TurnInput::default().with(|turn| turn.input = input))?;

@@ -63,14 +63,15 @@ pub use step_label::StepLabel;
 #[cfg(feature = "postgres")]
 pub use store::PostgresStore;
 pub use store::{
-    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
-    SqliteStore, Step, StoreError, StoreFault, Stored,
+    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, SqliteStore,
+    Step, StoreError, StoreFault, Stored,
 };
 pub use summarizer::ModelSummarizer;
 pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, ToolRules, Verdict};
 pub use turn::{
     Chat, ChatLog, Masks, MessageTags, RequestBody, RequestCompression, RequestShape, Target, ToolAccess,
-    TurnEnd, TurnError, TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch, UsageLevel,
-    compress_conversation, preview_turn, run_turn, sampling, within,
+    TurnEnd, TurnError, TurnEvent, TurnFailure, TurnOutcome, TurnPreview, TurnRequest, TurnWatch,
+    UnstoredConversation, UsageLevel, compress_conversation, preview_turn, run_turn, run_unstored_turn,
+    sampling, within,
 };
 pub use url::{redact_text, redact_url, text_secrets, url_origin, url_secrets};

@@ -1,5 +1,6 @@
 //! How the log of a conversation names the steps of a turn.
 
+use ctx_types::session::History;
 use ctx_types::{Phrase, Role, count_of, phrase};
 
 /// The names of steps that turns consist of, in the log of a conversation.
@@ -83,12 +84,38 @@ impl StepLabel {
     }
 
     /// Returns whether a step adds a message of a role.
-    pub fn adds(label: &str, role: Role) -> bool {
+    fn adds(label: &str, role: Role) -> bool {
         label.strip_prefix(Self::ADD) == Some(role.as_str())
     }
 
+    /// Counts the steps to undo together: a turn with the step to its branch, or one change.
+    pub fn count_undo(history: &History) -> usize {
+        let mut labels = history.undoable().iter().rev().map(|entry| &*entry.label).peekable();
+        let mut steps = 0;
+        while labels.next_if(|label| Self::follows_user(label)).is_some() {
+            steps += 1;
+        }
+        let is_asked = labels.next_if(|label| Self::adds(label, Role::User)).is_some();
+        steps += usize::from(is_asked);
+        let is_branch = steps > 0 && labels.next_if_eq(&Self::SWITCH_BRANCH).is_some();
+        steps += usize::from(is_branch);
+        if steps == 0 { usize::from(labels.peek().is_some()) } else { steps }
+    }
+
+    /// Counts the steps to redo together.
+    pub fn count_redo(history: &History) -> usize {
+        let mut labels = history.redoable().iter().rev().map(|entry| &*entry.label).peekable();
+        let is_branch = labels.next_if_eq(&Self::SWITCH_BRANCH).is_some();
+        let is_asked = labels.next_if(|label| Self::adds(label, Role::User)).is_some();
+        let mut steps = usize::from(is_branch) + usize::from(is_asked);
+        while labels.next_if(|label| Self::follows_user(label)).is_some() {
+            steps += 1;
+        }
+        if steps == 0 { usize::from(labels.peek().is_some()) } else { steps }
+    }
+
     /// Returns whether a step belongs to the turn that a message of the user began.
-    pub fn follows_user(label: &str) -> bool {
+    fn follows_user(label: &str) -> bool {
         [Self::KEEP_VARIABLES, Self::NOTE_INTERRUPTION].contains(&label)
             || Self::adds(label, Role::Assistant)
             || Self::adds(label, Role::Tool)

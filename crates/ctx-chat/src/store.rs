@@ -16,7 +16,7 @@ mod worker;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ctx_types::session::{NodeId, Session, SessionOp};
+use ctx_types::session::{Session, SessionOp};
 use tokio::sync::broadcast;
 
 pub use error::{StoreError, StoreFault};
@@ -116,17 +116,6 @@ pub trait ConversationStore: Send + Sync {
         Ok(Some((Hold::default(), steps)))
     }
 
-    /// Sets marks of messages in a conversation. A mark moves from its previous message. Deleting the conversation
-    /// deletes its marks. Skips missing messages. The default implementation stores no marks.
-    async fn mark(&self, _id: &str, _marks: Vec<(Mark, NodeId)>) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    /// Returns the first of these marks that a message has. The default implementation returns `None`.
-    async fn marked(&self, _marks: &[Mark]) -> Result<Option<Marked>, StoreError> {
-        Ok(None)
-    }
-
     /// Deletes a conversation with all its data.
     async fn delete(&self, id: &str) -> Result<(), StoreError>;
 
@@ -144,20 +133,6 @@ pub trait ConversationStore: Send + Sync {
 
     /// Stores a learned limit and replaces the previous limit of the model.
     async fn learn(&self, limit: LearnedLimit) -> Result<(), StoreError>;
-}
-
-/// Key for finding a message in any conversation, such as a hash of the conversation up to the message.
-pub type Mark = [u8; 16];
-
-/// A message with a mark.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marked {
-    /// The mark.
-    pub mark: Mark,
-    /// The conversation.
-    pub conversation: String,
-    /// The message.
-    pub node: NodeId,
 }
 
 /// Maximum tokens of the messages to a model, learned from a rejected request.

@@ -28,7 +28,7 @@ pub use mask::compress_conversation;
 pub use outcome::{TurnEnd, TurnError, TurnFailure, TurnOutcome};
 pub use preview::{TurnPreview, preview_turn};
 pub use record::MessageTags;
-pub use recorder::{ChatLog, within};
+pub use recorder::{ChatLog, UnstoredConversation, within};
 pub use request::{RequestBody, RequestShape, Target, sampling};
 
 use crate::learned::LearnedLimits;
@@ -121,6 +121,9 @@ pub struct TurnRequest {
     pub attachments: Vec<StoredAttachment>,
     /// Metadata for the new messages.
     pub tags: MessageTags,
+    /// The conversation for the model, if it differs from the stored one: with other contents, or further messages. The
+    /// turn adds its messages to both.
+    pub sent: Option<Session>,
 }
 
 impl<'a> Chat<'a> {
@@ -179,8 +182,8 @@ impl fmt::Debug for Masks<'_> {
 /// If no summary is due and there are no attachments, the context is built while the message is stored. Custom
 /// processors may then see a message that is not durable yet, and that the store may still reject.
 ///
-/// A failed request ends with a message in the conversation, so the next turn can continue from there.
-/// [`TurnEnd::outcome`] has the error. If `cancel` is called, the partial reply is stored, and this is not an error.
+/// A failed request ends with a message in the conversation that reports the error and is never sent. The next turn can
+/// answer the same message. [`TurnEnd::outcome`] has the error. If `cancel` is called, the partial reply is stored, and this is not an error.
 ///
 /// Without a log, nothing is loaded or stored. If the returned future is dropped, stored data stays, the partial
 /// reply is lost, and the conversation may have to be loaded again.
@@ -191,14 +194,15 @@ impl fmt::Debug for Masks<'_> {
 pub async fn run_turn(
     chat: &Chat<'_>,
     log: Option<ChatLog<'_>>,
-    request: TurnRequest,
+    mut request: TurnRequest,
     watch: &mut TurnWatch<'_>,
     cancel: &Cancel,
 ) -> Result<TurnEnd, TurnError> {
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
     let continued = continued(log.as_ref(), &request.turn);
     let lease = log.as_ref().and_then(|log| log.lease);
-    let recorder = Recorder::new(log, is_kept, chat.clock, cancel);
+    let sent = request.sent.take().filter(|_| log.is_some());
+    let recorder = Recorder::new(log, sent, is_kept, chat.clock, cancel);
     // The future of a turn is large, so keep it on the heap.
     let mut running = Box::new(Running { continued, ..Running::new(chat, recorder, request, watch, cancel) });
     let stop = match lease {
@@ -215,6 +219,24 @@ pub async fn run_turn(
         }
         stop => Box::pin(running.finish(stop)).await,
     }
+}
+
+/// Runs one turn of a conversation that no store has, and stores nothing. The rest is as in [`run_turn`].
+///
+/// # Errors
+///
+/// Returns [`TurnError`] if a message does not fit into the conversation.
+pub async fn run_unstored_turn(
+    chat: &Chat<'_>,
+    UnstoredConversation { session, memory }: UnstoredConversation<'_>,
+    request: TurnRequest,
+    watch: &mut TurnWatch<'_>,
+    cancel: &Cancel,
+) -> Result<TurnEnd, TurnError> {
+    let recorder = Recorder::on_copy(session, memory, true, chat.clock, cancel);
+    let mut running = Box::new(Running::new(chat, recorder, request, watch, cancel));
+    let stop = Box::pin(running.run()).await;
+    Box::pin(running.finish(stop)).await
 }
 
 /// Runs a turn. Cancels it at a signal, and waits for its end.
@@ -434,7 +456,10 @@ fn continued(log: Option<&ChatLog<'_>>, turn: &TurnInput) -> Option<NodeId> {
     let session = log.filter(|_| is_wanted)?.conversation.session();
     let id = session.active_leaf_id();
     let node = session.node(id)?;
-    let is_answer = node.role == Some(Role::Assistant) && node.tool_calls.is_empty() && !node.is_summary();
+    let is_answer = node.role == Some(Role::Assistant)
+        && node.tool_calls.is_empty()
+        && !node.is_summary()
+        && !node.is_error();
     is_answer.then(|| id.clone())
 }
 

@@ -9,9 +9,9 @@
 //! ```
 
 pub use ctx_preset_import::{
-    Asset, AssetContent, ConversationForm, FieldReport, FieldStatus, FileReport, Import, ImportReport,
-    Importer, MigratedDocument, NamedBook, NamedConversation, SourceFile, WorldbookOrigin,
-    WrittenConversation, card_book, detect, export_agent, export_card, export_card_book, export_card_picture,
-    export_lorebook, export_preset, export_regex_scripts, export_worldbook, migrate, migrate_document,
-    read_regex_scripts, write_conversation,
+    AgentOrigin, Asset, AssetContent, ConversationForm, Document, FieldReport, FieldStatus, FileReport,
+    Import, ImportReport, Importer, Limits, MigratedDocument, NamedBook, NamedConversation, SourceFile,
+    WorldbookOrigin, WrittenConversation, agent_of, card_book, conversation_of, detect, export_agent,
+    export_card, export_card_book, export_card_picture, export_lorebook, export_preset, export_regex_scripts,
+    export_worldbook, migrate, migrate_document, read_regex_scripts, worldbook_of, write_conversation,
 };

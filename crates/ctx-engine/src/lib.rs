@@ -11,9 +11,9 @@
 //! ```
 //! use ctx_engine::prelude::*;
 //!
-//! let (engine, limits) = (Engine::new(), Limits::default());
-//! let agent = read_agent(b"presetMessages:\n- {role: system, content: Be kind.}", "agent.yaml", &limits, &engine.anchors)?;
-//! let chat = read_conversation(br#"[{"role": "user", "content": "Hello"}]"#, "chat.json", &limits)?;
+//! let engine = Engine::new();
+//! let agent = read_agent(b"presetMessages:\n- {role: system, content: Be kind.}", "agent.yaml")?;
+//! let chat = read_conversation(br#"[{"role": "user", "content": "Hello"}]"#, "chat.json")?;
 //! let compiled = engine.compile(&agent.value, &Compile::default());
 //! let context = compiled.assemble_blocking(&chat.value, &TurnInput::default())?;
 //! let body = context.encode(&Request::new("gpt-5")).to_value();
@@ -69,7 +69,7 @@ pub use switches::Switches;
 pub use turn_cache::TurnCache;
 
 pub use ctx_preset_import::{
-    Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile, read_worldbook,
+    Format, ImportError, Imported, read_agent, read_conversation, read_profile, read_worldbook,
 };
 // Not part of the API: only for the crates of this workspace. It may change in any release.
 #[doc(hidden)]

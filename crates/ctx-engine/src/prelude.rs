@@ -12,7 +12,7 @@
 // Compile, assemble and encode.
 pub use crate::{
     AssembleError, Compile, CompiledAgent, Context, Dialect, Encoded, Engine, Format, ImportError, Imported,
-    Limits, Ports, Request, Switches, TurnCache, read_agent, read_conversation, read_profile, read_worldbook,
+    Ports, Request, Switches, TurnCache, read_agent, read_conversation, read_profile, read_worldbook,
 };
 pub use ctx_anchors::AnchorDefinition;
 pub use ctx_tokens::{Counter, ModelTable};

@@ -22,7 +22,7 @@ use attached::Attached;
 use case_files::{CaseFiles, changed_cases, read_cases};
 use cases::{Case, folders, is_assembly};
 use ctx_engine::{
-    CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Ports, Request, read_agent,
+    CompiledAgent, Context, Engine, Format, ImportError, Imported, Ports, Request, read_agent,
     read_conversation, read_profile, read_worldbook,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
@@ -78,12 +78,11 @@ fn check(folder: &Path) -> Result<(), Failed> {
 }
 
 fn run(files: &CaseFiles) -> String {
-    let limits = Limits::default();
     let case = Case::of(files);
     let engine = engine(&case);
     let mut inputs = Inputs { shown: String::new(), case: &case, files, is_readable: true };
     let agent: Option<Agent> = inputs.read("agent", Format::Agent, |bytes, name| {
-        let agent = read_agent(bytes, name, &limits, &engine.anchors)?;
+        let agent = read_agent(bytes, name)?;
         assert_eq!(
             migrate(&mut agent.value.clone(), &engine.anchors),
             [],
@@ -91,11 +90,9 @@ fn run(files: &CaseFiles) -> String {
         );
         Ok(agent)
     });
-    let session: Option<Session> =
-        inputs.read("session", Format::Session, |bytes, name| read_conversation(bytes, name, &limits));
-    let profile: Option<UserProfile> =
-        inputs.read("profile", Format::Profile, |bytes, name| read_profile(bytes, name, &limits));
-    let worldbooks = worldbooks(&mut inputs, &limits);
+    let session: Option<Session> = inputs.read("session", Format::Session, read_conversation);
+    let profile: Option<UserProfile> = inputs.read("profile", Format::Profile, read_profile);
+    let worldbooks = worldbooks(&mut inputs);
     let Inputs { mut shown, is_readable, .. } = inputs;
     if is_readable {
         let compiled = engine.compile(&agent.unwrap_or_default(), &case.compile(profile, worldbooks));
@@ -167,11 +164,10 @@ fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, t
 }
 
 /// Reads `worldbook` and other worldbooks with that prefix.
-fn worldbooks(inputs: &mut Inputs<'_>, limits: &Limits) -> Vec<LoadedWorldbook> {
+fn worldbooks(inputs: &mut Inputs<'_>) -> Vec<LoadedWorldbook> {
     let stems = inputs.files.worldbook_stems();
     let read = |stem: String| {
-        let read = |bytes: &[u8], name: &str| read_worldbook(bytes, name, limits);
-        let book: Worldbook = inputs.read(&stem, Format::Worldbook, read)?;
+        let book: Worldbook = inputs.read(&stem, Format::Worldbook, read_worldbook)?;
         Some(inputs.case.worldbook(&stem, book))
     };
     stems.into_iter().filter_map(read).collect()
@@ -275,7 +271,7 @@ impl Inputs<'_> {
                 assert_eq!(again, imported.value, "a saved {stem} is read back unchanged");
                 list(&mut self.shown, &format!("{stem}: {}", imported.format), &imported.diagnostics);
                 if self.case.saved.iter().any(|saved| saved == stem) {
-                    let given = Document::read(&file.bytes, &file.name, &Limits::default()).ok();
+                    let given = Document::read(&file.bytes, &file.name).ok();
                     let given = given.filter(|given| given.syntax == Syntax::Json && imported.format == own);
                     self.show_saved(stem, &saved, given.map(|given| given.value));
                 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use ctx_engine::{Format, ImportError, Limits};
+use ctx_engine::{Format, ImportError};
 use ctx_preset_import::detect;
 use ctx_project::files::name;
 use ctx_project::folder::{FolderEntry, files};
@@ -71,7 +71,7 @@ impl ListedFile {
             let text = String::from_utf8_lossy(&bytes);
             has_ending_of_agent(path) && AGENT_WORDS.iter().any(|word| text.contains(word))
         };
-        let content = match detect(&bytes, &path.to_string_lossy(), &Limits::default()) {
+        let content = match detect(&bytes, &path.to_string_lossy()) {
             Ok(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile) => {
                 FileContent::Agent
             }

@@ -292,8 +292,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::alignment::RequestMessage;
     use crate::keys::{KeyFile, KeyLimits};
-    use crate::turn::grow;
+    use crate::turn_conversation::grow;
 
     fn key(name: &str) -> KeyEntry {
         let mut file = KeyFile::default();
@@ -383,7 +384,8 @@ mod tests {
         let turn = allocation_counter::measure(|| {
             let asked = read(&body).unwrap();
             let mut session = Session::new("c");
-            grow(&mut session, None, asked.messages).unwrap();
+            let mut messages: Vec<_> = asked.messages.into_iter().map(RequestMessage::new).collect();
+            grow(&mut session, None, &mut messages).unwrap();
             let copy = session.clone();
             assert!(serde_json::to_string(&copy).is_ok());
         });

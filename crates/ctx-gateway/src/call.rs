@@ -77,6 +77,11 @@ impl Wishes {
         passed.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
+    /// Returns the key that the client repeats in a retry.
+    pub(crate) fn idempotency_key(&self) -> Option<&str> {
+        self.passed.get("idempotency-key")?.to_str().ok()
+    }
+
     /// Returns whether the client's API version has no sampling parameters.
     pub(crate) fn has_no_samplers(&self, provider: Dialect) -> bool {
         let version = self.passed.get("anthropic-version").and_then(|value| value.to_str().ok());

@@ -1,5 +1,6 @@
 //! What is stored, for programs that look at it: the conversations of a key, and why a turn was sent as it was.
 
+use ctx_chat::StepLabel;
 use ctx_project::chat::now;
 use ctx_types::phrase;
 use serde_json::{Value, json};
@@ -35,13 +36,17 @@ pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<
     let message = |node: &&ctx_types::session::Node| {
         let id = node.id.clone().unwrap_or_default();
         let message = node.to_message(&id);
-        json!({
+        let mut shown = json!({
             "id": id, "role": message.role, "content": node.content.as_ref().map(|content| content.text()),
             "tool_calls": message.tool_calls.iter().map(|call| json!({
                 "id": call.id, "name": call.name, "arguments": call.arguments.as_str(),
             })).collect::<Vec<_>>(),
             "tool_call_id": message.tool_call_id,
-        })
+        });
+        if node.is_error() {
+            shown["partType"] = json!("error");
+        }
+        shown
     };
     let path = session.path();
     let root = session.root_id();
@@ -53,17 +58,32 @@ pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<
 }
 
 /// Returns why a turn sent what it sent.
-pub(crate) fn report(server: &Server, key: &KeyEntry, name: &str, turn: &str) -> Result<Value, Refusal> {
-    let id = stored_id(&key.name, &conversation(name)?);
+pub(crate) fn report(
+    server: &Server,
+    key: &KeyEntry,
+    name: Option<&str>,
+    turn: &str,
+) -> Result<Value, Refusal> {
+    let id = stored_id(&key.name, &name.map_or(Ok(String::new()), conversation)?);
     let report = server.reports.get(&(id, turn.into())).ok_or_else(|| {
         Refusal::not_found(phrase!(
             "no report of this turn; the gateway keeps only the latest reports since it started"
         ))
     })?;
-    Ok(json!({ "conversation": name, "turn": turn, "report": &*report }))
+    Ok(json!({ "conversation": name, "turn": turn, "report": report.report, "error": report.error }))
 }
 
-/// Takes the latest step of a conversation back, or does it again.
+/// Deletes a conversation.
+pub(crate) async fn delete(server: &Server, key: &KeyEntry, name: &str) -> Result<Value, Refusal> {
+    let mut visit = server.rooms.enter(&*server.store, &stored_id(&key.name, &conversation(name)?)).await?;
+    if visit.load(&server.store).await?.is_none() {
+        return Err(Refusal::no_conversation(visit.id()));
+    }
+    server.store.delete(visit.id()).await?;
+    Ok(json!({ "id": name, "object": "conversation.deleted", "deleted": true }))
+}
+
+/// Undoes or redoes a turn, or one change.
 pub(crate) async fn step(
     server: &Server,
     key: &KeyEntry,
@@ -81,10 +101,15 @@ pub(crate) async fn step(
         return Err(Refusal::conflict(text));
     }
     let (store, at) = (&*server.store, Some(now()));
-    if is_undo {
-        kept.conversation.undo(store, at).await?;
-    } else {
-        kept.conversation.redo(store, at).await?;
+    let history = kept.conversation.history();
+    let steps = if is_undo { StepLabel::count_undo(history) } else { StepLabel::count_redo(history) };
+    // Without a step, the store reports that there is none.
+    for _ in 0..steps.max(1) {
+        if is_undo {
+            kept.conversation.undo(store, at).await?;
+        } else {
+            kept.conversation.redo(store, at).await?;
+        }
     }
     let conversation = &kept.conversation;
     let state = json!({

@@ -17,8 +17,6 @@ pub(crate) struct Figures {
     requests: [[AtomicU64; 6]; 5],
     pub(crate) open_turns: AtomicU64,
     pub(crate) open_streams: AtomicU64,
-    /// Turns that are over, and whose places are not in the store yet.
-    pub(crate) open_marks: AtomicU64,
     failed_turns: AtomicU64,
     input_tokens: AtomicU64,
     cached_tokens: AtomicU64,

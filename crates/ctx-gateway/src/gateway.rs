@@ -8,26 +8,31 @@ use std::time::Duration;
 
 use axum::http::HeaderValue;
 use ctx_chat::{Client, ConversationStore};
+use ctx_engine::TurnCache;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, OnLoss, ProjectError, Sources, files, store};
 use ctx_types::internal::excerpt;
-use ctx_types::report::Report;
 use ctx_types::session::NodeId;
 use ctx_types::{Phrase, phrase};
 use tokio::net::TcpListener;
 
 use crate::agents::{Agents, LoadedAgent};
-use crate::beginnings::{Beginning, MAX_ENTRIES, Place};
 use crate::body::{BodyReader, DEFAULT_MAX_BYTES};
+use crate::conversation_name::{NamingFields, StoredResponse};
 use crate::figures::Figures;
+use crate::history_cache::{self, HistoryHash};
 use crate::keys::{KeyFile, Keys};
 use crate::latest::Latest;
 use crate::limits::Meters;
 use crate::rooms::{MAX_MESSAGES, Rooms};
 use crate::serve;
 use crate::spans::Exporter;
+use crate::turn::TurnReport;
 
 /// Maximum number of stored turn reports.
 const MAX_REPORTS: usize = 512;
+
+/// Maximum number of response ids that requests can continue.
+const MAX_RESPONSES: usize = 10_000;
 
 /// Options of a gateway. Missing options come from the folder's `ctx.toml`.
 #[derive(Clone, Debug, Default)]
@@ -145,10 +150,14 @@ pub(crate) struct Server {
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) rooms: Rooms,
-    /// Stored conversations, by the prefix of their requests.
-    pub(crate) beginnings: Latest<Beginning, Place>,
+    /// Caches of unnamed requests.
+    pub(crate) caches: Latest<HistoryHash, Arc<TurnCache>>,
+    /// Fields of requests that name a conversation.
+    pub(crate) naming: NamingFields,
+    /// Responses of named conversations, by client key and id.
+    pub(crate) responses: Latest<(String, String), StoredResponse>,
     /// Reports of the latest turns, by conversation and message.
-    pub(crate) reports: Latest<(String, NodeId), Arc<Report>>,
+    pub(crate) reports: Latest<(String, NodeId), Arc<TurnReport>>,
     pub(crate) figures: Figures,
     pub(crate) exporter: Option<Arc<Exporter>>,
     /// Cancels running turns.
@@ -196,6 +205,8 @@ impl Gateway {
         let passthrough = (options.passthrough || serve.passthrough).then(|| Client::new(endpoint));
         let passthrough = passthrough.transpose().map_err(ProjectError::from)?;
         let on_loss = options.on_loss.unwrap_or_else(|| config.on_loss());
+        let naming = NamingFields::read(config.conversation_names());
+        let naming = naming.map_err(GatewayError::Unusable)?;
         let store = open_store(options.store.as_deref(), &config);
         // The defaults are not `Send`; drop them before the next `await`.
         drop(config);
@@ -219,7 +230,9 @@ impl Gateway {
             meters: Meters::default(),
             store,
             rooms: Rooms::new(loaded_messages),
-            beginnings: Latest::new(MAX_ENTRIES),
+            caches: Latest::new(history_cache::MAX_BYTES),
+            naming,
+            responses: Latest::new(MAX_RESPONSES),
             reports: Latest::new(MAX_REPORTS),
             figures: Figures::default(),
             exporter,

@@ -1,7 +1,7 @@
 //! An HTTP server that serves agents to clients of OpenAI, Anthropic and Gemini.
 //!
-//! Clients change only their base URL. Each request becomes a turn of a stored conversation. The response has the
-//! format of the client, streaming or complete.
+//! Clients change only their base URL. Requests that name a conversation become turns of a stored one; for others
+//! nothing is stored. The response has the format of the client, streaming or complete.
 //!
 //! ```no_run
 //! use ctx_gateway::{Gateway, Options};
@@ -16,14 +16,16 @@
 
 mod agent_list;
 mod agents;
-mod beginnings;
+mod alignment;
 mod body;
 mod call;
+mod conversation_name;
 mod conversations;
 mod dialect;
 mod figures;
 mod forward;
 mod gateway;
+mod history_cache;
 mod keys;
 mod latest;
 mod limits;
@@ -34,7 +36,9 @@ mod routes;
 mod serve;
 mod shape;
 mod spans;
+mod stored_response;
 mod turn;
+mod turn_conversation;
 mod upstream;
 
 pub use agents::{LoadedAgent, agent_names};

@@ -180,18 +180,6 @@ impl Rooms {
         Ok(Visit { hold, _turn: turn, guest, steps })
     }
 
-    /// Takes the turn of a conversation if nobody has it.
-    pub(crate) async fn try_enter(
-        &self,
-        store: &dyn ConversationStore,
-        id: &str,
-    ) -> Result<Option<Visit>, Refusal> {
-        let guest = self.guest(id);
-        let Ok(turn) = guest.room.turn.clone().try_acquire_owned() else { return Ok(None) };
-        let hold = store.hold(id, guest.room.known(), Duration::ZERO).await?;
-        Ok(hold.map(|(hold, steps)| Visit { hold, _turn: turn, guest, steps }))
-    }
-
     fn guest(&self, id: &str) -> Guest {
         let mut table = lock(&self.table);
         let room = table.enter(id);
@@ -399,7 +387,6 @@ mod tests {
         let mut visit = rooms.enter(&store, "a").await.unwrap();
         let shared: Arc<dyn ConversationStore> = Arc::new(store.clone());
         assert!(visit.load(&shared).await.unwrap().is_some());
-        assert!(rooms.try_enter(&store, "a").await.unwrap().is_none());
         assert_eq!(names(&rooms), ["a"]);
         drop(visit);
         assert!(names(&rooms).is_empty());

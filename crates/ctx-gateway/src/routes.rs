@@ -27,6 +27,7 @@ use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::refusal::{Kind, Refusal};
 use crate::spans::Span;
+use crate::stored_response::stored_response;
 use crate::turn::{self, Going, Told, lock};
 use crate::upstream::Piece;
 
@@ -54,13 +55,15 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .route("/v1/completions", post(completions))
         .route("/v1/embeddings", post(embeddings))
         .route("/v1/responses", post(responses))
+        .route("/v1/responses/{response}", get(response))
         .route("/v1/messages", post(messages))
         .route("/v1/messages/count_tokens", post(count_messages))
         .route("/v1beta/models/{*model}", post(gemini).get(gemini_model))
         .route("/v1/models/{*model}", post(gemini))
         .route("/conversations", get(list))
-        .route("/conversations/{conversation}", get(show))
+        .route("/conversations/{conversation}", get(show).delete(delete))
         .route("/conversations/{conversation}/turns/{turn}", get(report))
+        .route("/turns/{turn}", get(unnamed_report))
         .route("/conversations/{conversation}/undo", post(undo))
         .route("/conversations/{conversation}/redo", post(redo))
         .fallback(|| async { nowhere(404, phrase!("not found")) })
@@ -238,7 +241,8 @@ async fn answer(
     if let Action::ReplyAs { streams } = model.action {
         asked.streams = streams;
     }
-    let request = turn::Request { dialect, owner: key.name.clone(), asked, wishes, since, _memory: memory };
+    let (id, owner) = (crate::keys::random_name()?, key.name.clone());
+    let request = turn::Request { dialect, owner, id, asked, wishes, since, _memory: memory };
     match model.action {
         Action::CountTokens => Box::pin(count(server, &key, request)).await,
         _ if request.wishes.dry_run => {
@@ -255,9 +259,9 @@ async fn reply(
     request: turn::Request,
     span: &Arc<Span>,
 ) -> Result<Response<Body>, Refusal> {
-    let turn::Request { dialect, asked, wishes, .. } = &request;
+    let turn::Request { dialect, id, asked, wishes, .. } = &request;
     let label = Label {
-        id: crate::keys::random_name()?,
+        id: id.clone(),
         model: asked.model.clone(),
         created: ctx_project::chat::now() / 1_000,
     };
@@ -325,9 +329,9 @@ async fn in_one(
     let mut body = own.unwrap_or_else(|| dialect::write(dialect, &label, &answer));
     if let (true, Some(turn)) = (explains, &told.turn) {
         let report = server.reports.get(&(told.stored.clone(), turn.clone()));
-        body["ctx"] = json!({
-            "conversation": told.conversation, "turn": turn, "lost": told.lost, "report": report.as_deref(),
-        });
+        let report = report.as_ref().and_then(|kept| kept.report.as_ref());
+        let name = Some(&told.conversation).filter(|name| !name.is_empty());
+        body["ctx"] = json!({ "conversation": name, "turn": turn, "lost": told.lost, "report": report });
     }
     let mut response = json_bytes(body.to_string().into_bytes());
     tell(response.headers_mut(), &told, true);
@@ -437,7 +441,9 @@ fn tell(headers: &mut HeaderMap, told: &Told, is_over: bool) {
             headers.insert(name, value);
         }
     };
-    put("x-ctx-conversation", &call::encode_name(&told.conversation));
+    if !told.conversation.is_empty() {
+        put("x-ctx-conversation", &call::encode_name(&told.conversation));
+    }
     if let Some(turn) = &told.turn {
         put("x-ctx-turn", turn);
     }
@@ -603,6 +609,19 @@ async fn gemini_model(
     .await
 }
 
+async fn response(
+    State(server): App,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiResponses, |key| {
+        let server = server.clone();
+        async move { stored_response(&server, &key, &id).await }
+    })
+    .await
+}
+
 async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
     if let Err(refusal) = server.keys.authorize(&headers, query.as_deref()) {
         return refusal.into_response(Dialect::OpenaiChat);
@@ -642,7 +661,32 @@ async fn report(
     headers: HeaderMap,
 ) -> Response<Body> {
     told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        std::future::ready(conversations::report(&server, &key, &name, &turn))
+        std::future::ready(conversations::report(&server, &key, Some(&name), &turn))
+    })
+    .await
+}
+
+async fn unnamed_report(
+    State(server): App,
+    Path(turn): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        std::future::ready(conversations::report(&server, &key, None, &turn))
+    })
+    .await
+}
+
+async fn delete(
+    State(server): App,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response<Body> {
+    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        let server = server.clone();
+        async move { conversations::delete(&server, &key, &name).await }
     })
     .await
 }

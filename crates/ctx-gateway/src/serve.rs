@@ -69,10 +69,7 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
 /// Waits until no turn runs and all connections are closed.
 async fn idle(server: &Server, connections: &Connections) {
     let figures = &server.figures;
-    while figures.open_turns.load(Ordering::Relaxed) > 0
-        || figures.open_marks.load(Ordering::Relaxed) > 0
-        || connections.count() > 0
-    {
+    while figures.open_turns.load(Ordering::Relaxed) > 0 || connections.count() > 0 {
         sleep(PAUSE).await;
     }
 }

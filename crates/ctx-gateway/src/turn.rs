@@ -5,29 +5,34 @@ use std::time::Instant;
 
 use axum::http::HeaderMap;
 use ctx_chat::{
-    Chat, ChatLog, Client, Conversation, RequestShape, TurnEnd, TurnEvent, TurnOutcome, TurnPreview,
-    TurnRequest, preview_turn, run_turn,
+    Chat, ChatLog, Client, RequestShape, TurnEnd, TurnError, TurnEvent, TurnOutcome, TurnPreview, TurnRequest,
+    UnstoredConversation, preview_turn, run_turn, run_unstored_turn,
 };
 use ctx_pipeline::Cancel;
-use ctx_project::chat::now;
-use ctx_types::session::{Node, NodeId, Session, SessionOp};
-use ctx_types::{Content, Diagnostic, Role, Severity, phrase};
+use ctx_types::report::Report;
+use ctx_types::session::{NodeId, Session};
+use ctx_types::{Diagnostic, Role, Severity, phrase};
 use ctx_wire::{Dialect, Reply, codes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::agents::Compiled;
-use crate::beginnings::{self, Beginning, REACH, Running};
-use crate::call::{Wishes, conversation, stored_id};
+use crate::alignment::sent_session;
+use crate::call::{Wishes, stored_id};
+use crate::conversation_name::{ConversationName, StoredResponse};
 use crate::dialect::{Answer, Asked};
 use crate::figures::Lasting;
 use crate::gateway::Server;
-use crate::keys::{KeyEntry, random_name};
+use crate::keys::KeyEntry;
 use crate::limits::Metered;
 use crate::memory::ReservedMemory;
 use crate::refusal::Refusal;
-use crate::rooms::{Kept, Visit};
+use crate::rooms::Kept;
 use crate::shape;
 use crate::spans::Observed;
+use crate::turn_conversation::{
+    NamedConversation, TurnConversation, UnnamedConversation, aligned, begin_named, enter, grow, leave,
+    unnamed,
+};
 use crate::upstream::{OwnAnswer, Piece, Upstream};
 
 /// How many pieces of an answer wait for a slow client.
@@ -51,6 +56,8 @@ const LOSSES: [ctx_types::Code; 9] = [
 pub(crate) struct Request {
     pub(crate) dialect: Dialect,
     pub(crate) owner: String,
+    /// Id of the response, without the prefix of the dialect.
+    pub(crate) id: String,
     pub(crate) asked: Asked,
     pub(crate) wishes: Wishes,
     pub(crate) since: Instant,
@@ -69,11 +76,11 @@ pub(crate) struct Going {
 /// What is known of a turn while it goes on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
-    /// The conversation, as its key calls it.
+    /// The conversation, as its key calls it. Empty without a name.
     pub(crate) conversation: String,
     /// The id under which it is stored.
     pub(crate) stored: String,
-    /// The message that is answered.
+    /// The user's message, or the id of the response to an unnamed request.
     pub(crate) turn: Option<NodeId>,
     /// The message with the answer.
     pub(crate) answer: Option<NodeId>,
@@ -83,6 +90,15 @@ pub(crate) struct Told {
     pub(crate) observed: Observed,
     /// Headers of the last response of a provider that are returned to the client.
     pub(crate) provider_headers: HeaderMap,
+}
+
+/// The explanation of a turn.
+#[derive(Debug)]
+pub(crate) struct TurnReport {
+    /// The report of its context, if there is one.
+    pub(crate) report: Option<Box<Report>>,
+    /// The error of a failed turn.
+    pub(crate) error: Option<String>,
 }
 
 /// Stops a turn when the client is gone.
@@ -100,66 +116,46 @@ impl Drop for Stop {
     }
 }
 
-/// Where a request goes on.
-struct Start {
-    visit: Visit,
-    kept: Option<Kept>,
-    /// How many of its messages are stored already.
-    known: usize,
-    after: Option<NodeId>,
-    hashes: Vec<Option<Beginning>>,
-    running: Running,
+/// A turn with its data.
+struct Turn {
+    server: Arc<Server>,
+    agent: Arc<Compiled>,
+    request: Request,
+    input: Option<String>,
+    conversation: TurnConversation,
+    told: Arc<Mutex<Told>>,
+    /// Memory of the stored conversation, reserved until the end.
+    _memory: ReservedMemory,
 }
 
-/// Begins a turn: what is new is stored when this returns.
+/// Begins a turn. New messages of a named conversation are stored when this returns.
 pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request) -> Result<Going, Refusal> {
     let metered = server.meters.begin(key)?;
     let lasting = Lasting::new(server.clone(), |figures| &figures.open_turns);
-    let (agent, mut request) = admitted(server, key, request).await?;
-    let mut start = find(server, &agent, &mut request).await?;
-    let stored = start.kept.as_ref().map_or(0, Kept::bytes);
-    let memory = server.bodies.reserve_conversation(&key.name, stored)?;
-    let told = Told {
-        conversation: start.visit.id().split_once('/').map_or("", |(_, name)| name).to_owned(),
-        stored: start.visit.id().to_owned(),
-        observed: Observed { agent: Some(agent.agent.clone()), ..Observed::default() },
-        ..Told::default()
+    let (agent, mut request, name) = admitted(server, key, request).await?;
+    let observed = Observed { agent: Some(agent.agent.clone()), ..Observed::default() };
+    let mut told = Told { stored: stored_id(&request.owner, ""), observed, ..Told::default() };
+    let (conversation, input, memory) = if let Some(name) = name {
+        let (named, input, memory) = begin_named(server, key, &agent, &mut request, &name).await?;
+        (told.conversation, told.stored) = (name.name, named.visit.id().to_owned());
+        (TurnConversation::Named(Box::new(named)), input, memory)
+    } else {
+        told.turn = Some(request.id.as_str().into());
+        let memory = server.bodies.reserve_conversation(&key.name, 0)?;
+        let (unnamed, input) = unnamed(server, &agent, &mut request);
+        (TurnConversation::Unnamed(Box::new(unnamed)), input, memory)
     };
-    let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
-    let input = typed(&mut messages);
-    let kept = start.kept.take();
-    let may_begin = if kept.is_none() { one_more(server, key).await? } else { None };
-    let (kept, places) = store(server, &start, kept, messages).await?;
-    drop(may_begin);
-    let going = Turn {
+    let turn = Turn {
         server: server.clone(),
         agent,
         request,
         input,
-        start,
-        kept,
-        places,
+        conversation,
         told: Arc::default(),
         _memory: memory,
     };
-    *lock(&going.told) = told;
-    Ok(going.spawn((metered, lasting)))
-}
-
-/// Refuses one conversation more than a key may have. Until the visit ends, no other one of the key is begun, in any
-/// process: it is that of a conversation which nobody can name.
-async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refusal> {
-    let Some(limit) = key.limits.conversations else { return Ok(None) };
-    let all = stored_id(&key.name, "");
-    let visit = server.rooms.enter(&*server.store, &all).await?;
-    if server.store.count(&all).await? < limit {
-        Ok(Some(visit))
-    } else {
-        Err(Refusal::forbidden(phrase!(
-            "this client key reached its limit of {limit} conversations; continue an existing one",
-            limit
-        )))
-    }
+    *lock(&turn.told) = told;
+    Ok(turn.spawn((metered, lasting)))
 }
 
 /// Returns the request that a turn would send to the provider.
@@ -169,24 +165,36 @@ pub(crate) async fn dry_run(
     request: Request,
 ) -> Result<TurnPreview, Refusal> {
     let _metered = server.meters.begin(key)?;
-    let (agent, mut request) = admitted(server, key, request).await?;
-    let mut start = find(server, &agent, &mut request).await?;
-    let stored = start.kept.as_ref().map_or(0, Kept::bytes);
-    let _memory = server.bodies.reserve_conversation(&key.name, stored)?;
-    let mut messages = std::mem::take(&mut request.asked.messages).split_off(start.known);
-    let input = typed(&mut messages);
-    let (setup, kept) = (&agent.setup, start.kept.take());
-    let mut session =
-        kept.as_ref().map_or_else(|| Session::new("preview"), |kept| kept.conversation.session().clone());
-    grow(&mut session, start.after.as_ref(), messages)?;
+    let (agent, mut request, name) = admitted(server, key, request).await?;
+    let (setup, is_stateless) = (&agent.setup, name.is_none());
+    let (session, input, found, cache) = if let Some(name) = name {
+        let (visit, kept) = enter(server, &request, &name).await?;
+        let stored = kept.as_ref().map(|kept| kept.conversation.session());
+        let (mut messages, input, after) = aligned(stored, &mut request, &name);
+        let mut session = stored.cloned().unwrap_or_else(|| Session::new("preview"));
+        grow(&mut session, after.as_ref(), &mut messages)?;
+        let is_own = request.dialect == setup.endpoint().dialect;
+        let session = sent_session(&session, &messages, is_own)?.unwrap_or(session);
+        (session, input, Some((visit, kept)), None)
+    } else {
+        let (UnnamedConversation { session, cache }, input) = unnamed(server, &agent, &mut request);
+        (session, input, None, cache)
+    };
+    let kept = found.as_ref().and_then(|(_, kept)| kept.as_ref());
+    let _memory = server.bodies.reserve_conversation(&key.name, kept.map_or(0, Kept::bytes))?;
     let mut chat = setup.for_turns(None);
     fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;
-    let conversation = kept.as_ref().map(|kept| &kept.conversation);
-    let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), conversation);
-    turn.turn.is_stateless = request.wishes.conversation.is_none();
-    let preview = preview_turn(&chat, Some(&session), kept.as_ref().map(|kept| &kept.memory), turn).await;
-    leave(start.visit, kept);
+    let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), Some(&session));
+    turn.turn.is_stateless = is_stateless;
+    let memory = kept.map(|kept| &kept.memory).or_else(|| cache.as_ref().map(|found| &*found.cache));
+    let preview = Box::pin(preview_turn(&chat, Some(&session), memory, turn)).await;
+    if let Some((visit, kept)) = found {
+        leave(visit, kept);
+    }
+    if let Some(cache) = cache {
+        cache.keep(&server.caches);
+    }
     preview.map_err(Refusal::from)
 }
 
@@ -201,160 +209,33 @@ fn fill_shape(shape: &mut RequestShape, request: &mut Request, provider: Dialect
     shape::fill(shape, &mut request.asked, request.dialect, provider)
 }
 
-/// Leaves a conversation as it was found.
-fn leave(visit: Visit, kept: Option<Kept>) {
-    if let Some(kept) = kept {
-        visit.leave(kept);
-    }
-}
-
-/// Finds the agent, which the key must be allowed to use.
+/// Finds the agent, which the key must be allowed to use, and the name of the conversation.
 async fn admitted(
     server: &Arc<Server>,
     key: &KeyEntry,
     mut request: Request,
-) -> Result<(Arc<Compiled>, Request), Refusal> {
+) -> Result<(Arc<Compiled>, Request, Option<ConversationName>), Refusal> {
     let agent = server.agents.get(&request.asked.model).await?;
     key.check_agent(&agent.agent)?;
+    let name = server.find_name(agent.setup.endpoint().dialect, &mut request)?;
     shape::convert(&mut request.asked, request.dialect, &agent.setup, server.on_loss)?;
-    let named = request.asked.conversation.take().map(|name| conversation(&name)).transpose()?;
-    request.wishes.conversation = request.wishes.conversation.or(named);
-    Ok((agent, request))
-}
-
-/// Finds the conversation that a request goes on with, and waits for its turn.
-async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Result<Start, Refusal> {
-    let mut running = Running::new(&request.owner, &agent.agent);
-    if let Some(name) = &request.wishes.conversation {
-        let mut visit = server.rooms.enter(&*server.store, &stored_id(&request.owner, name)).await?;
-        let kept = visit.load(&server.store).await?;
-        let (known, revision) = (0, kept.as_ref().map_or(0, |kept| kept.conversation.revision()));
-        if let Some(seen) = request.wishes.revision.filter(|seen| *seen != revision) {
-            leave(visit, kept);
-            return Err(Refusal::conflict(phrase!(
-                "the conversation is at revision {revision}, not {seen}",
-                revision,
-                seen
-            )));
-        }
-        let after = request.wishes.after.as_deref().map(NodeId::from);
-        return Ok(Start { visit, kept, known, after, hashes: Vec::new(), running });
-    }
-    if request.wishes.after.is_some() || request.wishes.revision.is_some() {
+    if name.is_none() && (request.wishes.after.is_some() || request.wishes.revision.is_some()) {
         return Err(Refusal::malformed(phrase!(
             "`x-ctx-after` and `x-ctx-revision` require `x-ctx-conversation`"
         )));
     }
-    let hashes = running.extend(&request.asked.messages);
-    if let Some((known, place)) = beginnings::find(server, &hashes, &request.asked.messages).await?
-        && let Some(mut visit) = server.rooms.try_enter(&*server.store, &place.conversation).await?
-    {
-        let kept = visit.load(&server.store).await?;
-        if kept.as_ref().is_some_and(|kept| kept.conversation.session().node(&place.node).is_some()) {
-            return Ok(Start { visit, kept, known, after: Some(place.node), hashes, running });
-        }
-        leave(visit, kept);
-    }
-    // Nobody has it, or somebody is at it: then it is another conversation.
-    let new = stored_id(&request.owner, &format!("auto-{}", random_name()?));
-    let visit = server.rooms.enter(&*server.store, &new).await?;
-    Ok(Start { visit, kept: None, known: 0, after: None, hashes, running })
-}
-
-/// Takes what the user types out of the messages, if the last one is that.
-fn typed(messages: &mut Vec<Node>) -> Option<String> {
-    let is_plain = |node: &Node| {
-        let text = node.content.as_ref().filter(|content| matches!(content, Content::Text(_)));
-        let has_more = node.metadata.is_some() || node.kept.get("providerFields").is_some();
-        node.role == Some(Role::User)
-            && node.name.is_none()
-            && !has_more
-            && text.is_some_and(|text| !text.is_blank())
-    };
-    messages.pop_if(|last| is_plain(last))?.content.map(|content| content.text().into_owned())
-}
-
-/// Stores messages behind the one where the request goes on; returns where each of the request's messages is.
-async fn store(
-    server: &Server,
-    start: &Start,
-    kept: Option<Kept>,
-    messages: Vec<Node>,
-) -> Result<(Kept, Vec<(usize, NodeId)>), Refusal> {
-    let (store, at) = (&*server.store, Some(now()));
-    let Some(mut kept) = kept else {
-        if start.after.is_some() && start.hashes.is_empty() {
-            return Err(Refusal::no_conversation(start.visit.id()));
-        }
-        let mut session = Session::new(start.visit.id());
-        let ids = grow(&mut session, None, messages)?;
-        let conversation = Conversation::import(store, start.visit.id(), session, at).await?;
-        return Ok((Kept::new(conversation), (start.known..).zip(ids).collect()));
-    };
-    if let Some(after) =
-        start.after.as_ref().filter(|after| *after != kept.conversation.session().active_leaf_id())
-    {
-        let op = SessionOp::ActivateLeaf { id: after.clone() };
-        kept.conversation.apply(store, "switch branches", op, at).await?;
-    }
-    let mut places = Vec::new();
-    for (index, message) in (start.known..).zip(messages) {
-        places.push((index, kept.conversation.append(store, message, at).await?));
-    }
-    Ok((kept, places))
-}
-
-/// Adds messages to a conversation in memory.
-pub(crate) fn grow(
-    session: &mut Session,
-    after: Option<&NodeId>,
-    messages: Vec<Node>,
-) -> Result<Vec<NodeId>, Refusal> {
-    let fault = |error: ctx_types::session::SessionError| Refusal::malformed(error.phrase());
-    if let Some(id) = after {
-        session.apply(&SessionOp::ActivateLeaf { id: id.clone() }).map_err(fault)?;
-    }
-    let (mut ids, mut next) = (Vec::new(), session.nodes().count());
-    for node in messages {
-        let names = (next..).map(|number| (number, NodeId::from(format!("n{number}"))));
-        let free = names.into_iter().find(|(_, id)| session.node(id).is_none());
-        let (number, id) = free.unwrap_or_default();
-        next = number + 1;
-        let parent = session.active_leaf_id().clone();
-        session
-            .apply(&SessionOp::Append { parent, node: Box::new(node.with_id(id.clone())) })
-            .map_err(fault)?;
-        ids.push(id);
-    }
-    Ok(ids)
-}
-
-/// A turn, ready to be carried out.
-struct Turn {
-    server: Arc<Server>,
-    agent: Arc<Compiled>,
-    request: Request,
-    input: Option<String>,
-    start: Start,
-    kept: Kept,
-    /// Where messages of the request are stored, by their index.
-    places: Vec<(usize, NodeId)>,
-    told: Arc<Mutex<Told>>,
-    /// Memory of the stored conversation, reserved until the end.
-    _memory: ReservedMemory,
+    Ok((agent, request, name))
 }
 
 impl Turn {
-    /// Carries the turn out on its own: what is stored does not depend on whether anybody listens.
+    /// Runs the turn in a task: what is stored does not depend on whether the client reads the response.
     fn spawn(self, counted: (Metered, Lasting)) -> Going {
         let (sender, pieces) = channel(PIECES);
         let (cancel, told) = (Cancel::default(), self.told.clone());
         let (stop, heard) = (Stop(cancel.clone()), told.clone());
         tokio::spawn(async move {
-            let (server, since, id) =
-                (self.server.clone(), self.request.since, self.start.visit.id().to_owned());
-            let mut marks = Vec::new();
-            let ended = self.run(&sender, &cancel, &mut marks).await;
+            let (server, since) = (self.server.clone(), self.request.since);
+            let ended = self.run(&sender, &cancel).await;
             let usage = ended.as_ref().map(|answer| answer.usage).unwrap_or_default();
             let error = ended.as_ref().err().map(Refusal::code);
             {
@@ -370,22 +251,15 @@ impl Turn {
                 error,
                 "a turn ended"
             );
-            let _marking = Lasting::new(server.clone(), |figures| &figures.open_marks);
             drop(counted);
-            let end = sender.send(Piece::End(Box::new(ended)));
-            // Whoever left has no use for the end; nobody waits for the marks.
-            drop(tokio::join!(end, beginnings::mark(&server, &id, marks)));
+            // A disconnected client ignores the end.
+            drop(sender.send(Piece::End(Box::new(ended))).await);
         });
         Going { pieces, told: heard, _stop: stop }
     }
 
-    /// Carries the turn out; `marks` gets the places by which it is found again.
-    async fn run(
-        mut self,
-        sender: &Sender<Piece<Answer>>,
-        cancel: &Cancel,
-        marks: &mut Vec<(Beginning, NodeId)>,
-    ) -> Result<Answer, Refusal> {
+    /// Runs the turn.
+    async fn run(mut self, sender: &Sender<Piece<Answer>>, cancel: &Cancel) -> Result<Answer, Refusal> {
         let agent = self.agent.clone();
         let pieces = self.request.asked.streams;
         let clients = if pieces { &agent.pieces } else { &agent.whole };
@@ -399,9 +273,11 @@ impl Turn {
         let headers = self.request.wishes.headers_for(self.request.dialect, provider);
         let told = self.told.clone();
         let upstream = Upstream::new(&clients, pieces.then_some(sender), is_own, headers, &told);
+        let session = self.conversation.session();
         let (mut request, found) =
-            agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(&self.kept.conversation));
-        request.turn.is_stateless = self.request.wishes.conversation.is_none();
+            agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(session));
+        request.turn.is_stateless = matches!(self.conversation, TurnConversation::Unnamed(_));
+        request.tags.run_id = self.request.tags().run_id;
         self.lose(&found);
         let mut chat = agent.setup.for_turns(None);
         let lost = fill_shape(&mut chat.shape, &mut self.request, provider);
@@ -412,95 +288,101 @@ impl Turn {
         drop(chat);
         let (reply, own, host) = upstream.into_reply();
         lock(&self.told).observed.server = host;
-        self.settle(ended, (reply, own), marks)
+        self.settle(ended, (reply, own))
     }
 
-    /// Carries the turn out; it is stopped by whoever stops it, and when the gateway ends.
+    /// Runs the turn until its end, or until it is canceled.
     async fn carry_out(
         &mut self,
         chat: &Chat<'_>,
         upstream: &Upstream<'_, Answer>,
-        request: TurnRequest,
+        mut request: TurnRequest,
         cancel: &Cancel,
     ) -> Result<TurnEnd, Refusal> {
-        let Self { server, start, kept, told, request: asked, .. } = self;
-        let log = ChatLog {
-            store: &*server.store,
-            conversation: &mut kept.conversation,
-            memory: Some(&kept.memory),
-            lease: Some(start.visit.hold()),
-        };
-        lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
+        let Self { server, conversation, told, request: asked, .. } = self;
+        let watched = told.clone();
         let mut watch = |event| match event {
-            TurnEvent::Stored { id, role: Role::User } => lock(told).turn = Some(id),
+            TurnEvent::Stored { id, role: Role::User } => lock(&watched).turn = Some(id),
             TurnEvent::Delta(delta) => upstream.take(delta),
-            TurnEvent::Found(found) => lose(told, &[found]),
+            TurnEvent::Found(found) => lose(&watched, &[found]),
             TurnEvent::Sending { round: 1, .. } => {
                 let took = asked.since.elapsed();
                 server.figures.ready_after(took);
-                lock(told).observed.ready = Some(took);
+                lock(&watched).observed.ready = Some(took);
             }
             _ => {}
         };
-        let mut turn = std::pin::pin!(run_turn(chat, Some(log), request, &mut watch, cancel));
-        let ended = tokio::select! {
-            ended = &mut turn => ended,
-            () = server.end.cancelled() => {
-                cancel.cancel();
-                turn.await
+        match conversation {
+            TurnConversation::Named(named) => {
+                let NamedConversation { visit, kept, sent } = &mut **named;
+                request.sent = sent.take();
+                let log = ChatLog {
+                    store: &*server.store,
+                    conversation: &mut kept.conversation,
+                    memory: Some(&kept.memory),
+                    lease: Some(visit.hold()),
+                };
+                lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
+                let turn = run_turn(chat, Some(log), request, &mut watch, cancel);
+                until_end(&server.end, cancel, turn).await
             }
-        };
-        ended.map_err(|error| error.source.into())
+            TurnConversation::Unnamed(unnamed) => {
+                let UnnamedConversation { session, cache } = &mut **unnamed;
+                let session = std::mem::replace(session, Session::new("none"));
+                let memory = cache.as_ref().map(|found| &*found.cache);
+                let unstored = UnstoredConversation { session, memory };
+                let turn = run_unstored_turn(chat, unstored, request, &mut watch, cancel);
+                until_end(&server.end, cancel, turn).await
+            }
+        }
     }
 
-    /// Keeps what came of the turn, and makes the answer of it.
+    /// Keeps the results of the turn, and builds the response.
     fn settle(
-        mut self,
+        self,
         ended: Result<TurnEnd, Refusal>,
-        reply: (Option<Reply>, Option<OwnAnswer>),
-        marks: &mut Vec<(Beginning, NodeId)>,
+        (reply, own): (Option<Reply>, Option<OwnAnswer>),
     ) -> Result<Answer, Refusal> {
-        // After an error the conversation in memory may be behind the store: it is loaded anew.
+        // After an error, the conversation in memory may be older than the stored one. The next turn loads it again.
         let mut end = ended?;
-        let turn = {
-            let mut told = lock(&self.told);
-            told.answer.clone_from(&end.answer);
-            told.revision = self.kept.conversation.revision();
-            told.turn.clone()
+        let Self { server, request, conversation, told, .. } = self;
+        let (name, stored, turn) = {
+            let mut told = lock(&told);
+            if let TurnConversation::Named(named) = &conversation {
+                told.answer.clone_from(&end.answer);
+                told.revision = named.kept.conversation.revision();
+            }
+            (told.conversation.clone(), told.stored.clone(), told.turn.clone())
         };
-        if let (Some(report), Some(turn)) = (end.report.take(), &turn) {
-            let id = self.start.visit.id().to_owned();
-            self.server.reports.keep((id, turn.clone()), report.into());
+        let error = match &end.outcome {
+            TurnOutcome::Failed(failure) => Some(failure.to_string()),
+            _ => None,
+        };
+        if let Some(turn) = turn {
+            server.reports.keep((stored, turn), Arc::new(TurnReport { report: end.report.take(), error }));
         }
-        let node = end.answer.as_ref().and_then(|id| self.kept.conversation.session().node(id)).cloned();
-        let answer = answer_of(&end, node.as_ref(), reply, self.request.dialect);
-        if self.request.wishes.conversation.is_none() {
-            let answered = node.filter(|_| matches!(end.outcome, TurnOutcome::Answered));
-            *marks = self.marks(turn, end.answer.zip(answered));
-            beginnings::remember(&self.server, self.start.visit.id(), marks);
+        let provider_id = own.as_ref().and(reply.as_ref()).and_then(|reply| reply.id.clone());
+        let answer = answer_of(&end, (reply, own), request.dialect);
+        let is_answered = matches!(end.outcome, TurnOutcome::Answered);
+        match conversation {
+            TurnConversation::Named(named) => {
+                named.visit.leave(named.kept);
+                if let (Dialect::OpenaiResponses, Some(node)) = (request.dialect, end.answer) {
+                    let id = provider_id.unwrap_or_else(|| format!("resp_{}", request.id));
+                    server.responses.keep((request.owner, id), StoredResponse { conversation: name, node });
+                }
+            }
+            TurnConversation::Unnamed(unnamed) => {
+                if let Some(cache) = unnamed.cache {
+                    cache.keep(&server.caches);
+                }
+            }
         }
-        self.start.visit.leave(self.kept);
         match end.outcome {
-            TurnOutcome::Answered => Ok(answer),
+            _ if is_answered => Ok(answer),
             TurnOutcome::Failed(failure) => Err(failure.into()),
             _ => Err(Refusal::unavailable(phrase!("the turn was stopped"))),
         }
-    }
-
-    /// Returns the places by which a request that goes on from here finds the conversation: those of the messages that
-    /// are new, the oldest first, that of what was answered, and that of the answer.
-    fn marks(&mut self, turn: Option<NodeId>, answer: Option<(NodeId, Node)>) -> Vec<(Beginning, NodeId)> {
-        let (start, places) = (&mut self.start, std::mem::take(&mut self.places));
-        let new = places.len().saturating_sub(REACH);
-        let last = turn.map(|turn| (start.hashes.len().saturating_sub(1), turn));
-        let places = places.into_iter().skip(new).chain(last);
-        let hashed = |(index, node): (usize, NodeId)| Some((start.hashes.get(index).copied()??, node));
-        let mut marks: Vec<_> = places.filter_map(hashed).collect();
-        if let Some((id, node)) = answer {
-            start.running.push(&node);
-            marks.extend(start.running.beginning().map(|hash| (hash, id)));
-        }
-        marks
     }
 
     fn lose(&self, found: &[Diagnostic]) {
@@ -508,16 +390,26 @@ impl Turn {
     }
 }
 
-/// Makes the answer of what is stored, so that the client has the ids that the conversation has.
-fn answer_of(
-    end: &TurnEnd,
-    node: Option<&Node>,
-    (reply, own): (Option<Reply>, Option<OwnAnswer>),
-    dialect: Dialect,
-) -> Answer {
-    let reply = reply.unwrap_or_default();
-    let stored = node.map(|node| node.to_message(&node.id.clone().unwrap_or_default()));
-    let calls = stored.map(|message| message.tool_calls.clone()).unwrap_or_default();
+/// Waits for the end of a turn. Cancels it when the gateway ends.
+async fn until_end(
+    end: &Cancel,
+    cancel: &Cancel,
+    turn: impl Future<Output = Result<TurnEnd, TurnError>>,
+) -> Result<TurnEnd, Refusal> {
+    let mut turn = std::pin::pin!(turn);
+    let ended = tokio::select! {
+        ended = &mut turn => ended,
+        () = end.cancelled() => {
+            cancel.cancel();
+            turn.await
+        }
+    };
+    ended.map_err(|error| error.source.into())
+}
+
+/// Makes the answer, with the tool call ids of the conversation.
+fn answer_of(end: &TurnEnd, (reply, own): (Option<Reply>, Option<OwnAnswer>), dialect: Dialect) -> Answer {
+    let (reply, calls) = (reply.unwrap_or_default(), end.calls.clone());
     let ids =
         reply.tool_calls.iter().zip(&calls).map(|(own, stored)| (own.id.to_string(), stored.id.to_string()));
     let ids: Vec<(String, String)> = ids.collect();
@@ -536,8 +428,14 @@ fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
     for finding in found {
         let place = finding.location.pointer.as_deref().unwrap_or_default();
         tracing::debug!(code = %finding.code, place, "a finding");
-        // An info about fields names those that the model does not read.
-        let is_hint = finding.code == codes::BLOCK_FIELDS && finding.severity == Severity::Info;
+        // An info about fields names those that the model does not read. A path into the body, such as `/messages/1`,
+        // names a part that was sent.
+        let is_sent = !place.trim_start_matches('/').starts_with(|first: char| first.is_ascii_digit());
+        let is_hint = match finding.code {
+            codes::BLOCK_FIELDS => finding.severity == Severity::Info,
+            codes::PART_NOT_ACCEPTED => is_sent,
+            _ => false,
+        };
         if LOSSES.contains(&finding.code) && !is_hint {
             tracing::info!(code = %finding.code, place, "the API dialect of the provider does not support everything in the request");
             let (mut told, text) = (lock(told), format!("{} {}", finding.code, finding.message));

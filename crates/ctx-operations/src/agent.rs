@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_engine::{Compile, CompiledAgent, Engine, Limits, Switches, read_profile};
+use ctx_engine::{Compile, CompiledAgent, Engine, Switches, read_profile};
 use ctx_preset_import::Document;
 use ctx_types::Diagnostic;
 use serde::Deserialize;
@@ -61,7 +61,7 @@ pub(crate) fn add_models(
     document: &Value,
 ) -> Result<(Given, Vec<Diagnostic>), OperationError> {
     let file = Given::read(document, "models")?;
-    let read = Document::read(&file.bytes, &file.name, &Limits::default());
+    let read = Document::read(&file.bytes, &file.name);
     let read = read.map_err(|error| OperationError::of_document(&error, &file.name, &file.bytes))?;
     let (models, odd) = (*engine.models).clone().with_override(&read.value.to_string());
     engine.models = Arc::new(models);
@@ -91,7 +91,7 @@ impl Agent {
         let mut with = Compile::default();
         if let Some(document) = &given.profile {
             let Given { name, bytes } = Given::read(document, "profile")?;
-            let read = read_profile(&bytes, &name, &Limits::default());
+            let read = read_profile(&bytes, &name);
             let read = read.map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
             texts.add(&name, &bytes);
             found.extend(read.diagnostics);

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ctx_engine::{ImportError, Limits};
-use ctx_preset_import::{WorldbookOrigin, read_worldbook_with_origin};
+use ctx_engine::ImportError;
+use ctx_preset_import::{Document, WorldbookOrigin, worldbook_of};
 use ctx_types::Diagnostic;
 use ctx_types::worldbook::LoadedWorldbook;
 
@@ -23,7 +23,7 @@ impl BookFile {
     ///
     /// Its id is the name of the file without the ending, its name the one that it says, else its id.
     pub fn parse(bytes: &[u8], name: &str) -> Result<(Self, Vec<Diagnostic>), ImportError> {
-        let (imported, origin) = read_worldbook_with_origin(bytes, name, &Limits::default())?;
+        let (imported, origin) = worldbook_of(Document::read(bytes, name)?, name)?;
         let id: Arc<str> = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into();
         let title = imported.value.name.clone().unwrap_or_else(|| id.clone());
         let book = LoadedWorldbook { id, name: title, book: Arc::new(imported.value), is_global: true };

@@ -1,7 +1,7 @@
 //! What is wrong with one document, whatever it is.
 
 use ctx_compress::mask::check_summaries;
-use ctx_engine::{Format, ImportError, Imported, Limits, read_conversation, read_profile};
+use ctx_engine::{Format, ImportError, Imported, read_conversation, read_profile};
 use ctx_preset_import::Document;
 use ctx_preset_import::codes::GUESSED_FORMAT;
 use ctx_tokens::ModelTable;
@@ -75,7 +75,7 @@ pub fn look(
     of_agent: &dyn Fn() -> Result<Vec<Diagnostic>, ImportError>,
 ) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
     if let Some(DocumentKind::RequestBody(dialect)) = named {
-        let document = Document::read(bytes, name, &Limits::default())?;
+        let document = Document::read(bytes, name)?;
         return Ok((DocumentKind::RequestBody(dialect), of_body(&document, dialect, name, models)));
     }
     let unknown = match detected {
@@ -108,7 +108,7 @@ fn look_as(
             (None, found) => found,
         },
         format if format.is_worldbook() => scan::findings(bytes, name)?,
-        Format::Profile | Format::PlainText => read_profile(bytes, name, &Limits::default())?.diagnostics,
+        Format::Profile | Format::PlainText => read_profile(bytes, name)?.diagnostics,
         _ => of_agent()?,
     };
     Ok((DocumentKind::Format(format), found))
@@ -120,7 +120,7 @@ fn of_messages(
     name: &str,
     models: &ModelTable,
 ) -> Result<(Option<Dialect>, Vec<Diagnostic>), ImportError> {
-    let conversation = read_conversation(bytes, name, &Limits::default())?;
+    let conversation = read_conversation(bytes, name)?;
     let (dialect, found) = request_body(bytes, name, models).unzip();
     let mut found = found.unwrap_or_default();
     // What the provider says about a place is enough there.
@@ -142,7 +142,7 @@ fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnosti
 
 /// Looks at a request body as its provider does; `None` for a file that is none.
 fn request_body(bytes: &[u8], name: &str, models: &ModelTable) -> Option<(Dialect, Vec<Diagnostic>)> {
-    let document = Document::read(bytes, name, &Limits::default()).ok()?;
+    let document = Document::read(bytes, name).ok()?;
     let dialect = lint::detect(&document.value)?;
     Some((dialect, of_body(&document, dialect, name, models)))
 }

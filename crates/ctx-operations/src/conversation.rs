@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use ctx_engine::{Limits, TurnCache, read_conversation};
-use ctx_preset_import::{Document, conversation_of};
+use ctx_engine::{TurnCache, read_conversation};
+use ctx_preset_import::{Document, Limits, conversation_of};
 use ctx_types::session::{Node, NodeId, Session, SessionOp};
 use ctx_types::{Content, Diagnostic, Persist as _, Reader, Role, Text};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ impl Conversation {
     ///
     /// Errors: it is none, or it cannot be read.
     pub fn read(bytes: &[u8], name: &str) -> Result<Self, OperationError> {
-        let read = read_conversation(bytes, name, &Limits::default());
+        let read = read_conversation(bytes, name);
         let read = read.map_err(|error| OperationError::of_document(&error, name, bytes))?;
         Ok(Self::of(read.value, read.diagnostics))
     }
@@ -58,7 +58,7 @@ impl Conversation {
     /// Those without an id get the one that they would have had if all messages had been given at once.
     pub fn extend(&mut self, messages: Value) -> Result<usize, OperationError> {
         let name = if self.is_empty() { "session.json" } else { "messages.json" };
-        let document = Document::of_value(messages, &Limits::default());
+        let document = Document::of_value(messages);
         let read = document.and_then(|document| conversation_of(document, name));
         let read = read.map_err(|error| OperationError::of_document(&error, name, &[]))?;
         self.join(read.value, read.diagnostics)

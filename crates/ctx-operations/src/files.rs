@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ctx_engine::schema::FILE_SCHEMAS;
-use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
+use ctx_engine::{Compile, Engine, Format, ImportError};
 use ctx_preset_import::{
     Importer, SourceFile, card_book, detect, export_agent, export_card, export_preset, export_regex_scripts,
     write_document,
@@ -26,7 +26,7 @@ pub(crate) fn check(mut input: Map<String, Value>) -> Result<Value, OperationErr
     finish(&input)?;
     let mut texts = Texts::default();
     texts.add(&name, &bytes);
-    let detected = detect(&bytes, &name, &Limits::default());
+    let detected = detect(&bytes, &name);
     let (kind, found) =
         match look((&bytes, &name), detected, None, &ModelTable::builtin(), &|| of_agent(&bytes, &name)) {
             Ok((kind, found)) => (Some(kind.id()), found),

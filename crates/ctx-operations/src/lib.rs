@@ -36,7 +36,6 @@ pub mod locate;
 pub mod macro_env;
 mod messages;
 pub mod migration;
-pub mod origin;
 pub mod scan;
 pub mod texts;
 mod texts_operations;

@@ -1,7 +1,7 @@
 //! Old spellings in documents become today's, in the text that a document has.
 
 use ctx_anchors::AnchorRegistry;
-use ctx_engine::{ImportError, Limits};
+use ctx_engine::ImportError;
 use ctx_preset_import::{Document, MigratedDocument, Syntax, decode, migrate_document, write_document};
 use serde_json::Value;
 
@@ -35,10 +35,9 @@ pub enum MigratedText {
 ///
 /// It cannot be read, or is none that is migrated.
 pub fn migrate(bytes: &[u8], name: &str, anchors: &AnchorRegistry) -> Result<Migration, ImportError> {
-    let limits = Limits::default();
-    let document = Document::read(bytes, name, &limits)?;
+    let document = Document::read(bytes, name)?;
     let migrated = migrate_document(document.value.clone(), anchors)?;
-    let text = decode(bytes, &limits)?;
+    let text = decode(bytes)?;
     let is_named_yaml = [".yaml", ".yml"].iter().any(|ending| name.ends_with(ending));
     let is_json =
         document.syntax != Syntax::Yaml || (!is_named_yaml && text.trim_start().starts_with(['{', '[']));
@@ -66,7 +65,7 @@ fn in_place(name: &str, text: &str, old: &Value, new: &Value) -> Result<String, 
     }
     let write = |text: &str, edits: &[Edit], old: &Value, wanted: &Value| {
         let holds = |text: &str| {
-            let read = Document::read(text.as_bytes(), name, &Limits::default()).ok();
+            let read = Document::read(text.as_bytes(), name).ok();
             read.is_some_and(|read| read.value == *wanted && read.syntax == Syntax::Yaml)
         };
         edited_yaml(text, edits, old, &holds)

@@ -1,5 +1,7 @@
 //! Documents that hold an agent.
 
+mod origin;
+
 use ctx_anchors::AnchorRegistry;
 use ctx_types::internal::{Argument, Divider, check_agent_keys, excerpt};
 use ctx_types::{Agent, Diagnostic, Persist, Phrase, Reader, phrase};
@@ -13,9 +15,10 @@ use crate::formats::aio_hub::is_of_export;
 use crate::groups;
 use crate::imported::{Imported, Moved, Moves, relocate};
 use crate::kept;
-use crate::limits::Limits;
 use crate::migrate::migrate_with_moves;
 use crate::parameters;
+
+pub use origin::AgentOrigin;
 
 /// Reads an agent from any form that people have one in, and brings it up to date.
 ///
@@ -26,35 +29,30 @@ use crate::parameters;
 /// Old spellings are migrated with [`migrate`](crate::migrate), and each change is an info finding.
 ///
 /// ```
-/// use ctx_anchors::AnchorRegistry;
-/// use ctx_preset_import::{Limits, read_agent};
+/// use ctx_preset_import::read_agent;
 ///
 /// let yaml = b"version: 2\ngroups: [{id: g, enabled: false}]\nmessages: [{role: system, groupId: g}]\n";
-/// let agent = read_agent(yaml, "a.yaml", &Limits::default(), &AnchorRegistry::system())?.value;
+/// let agent = read_agent(yaml, "a.yaml")?.value;
 /// assert_eq!(agent.preset_groups[0].enabled, Some(false));
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
-pub fn read_agent(
-    bytes: &[u8],
-    name: &str,
-    limits: &Limits,
-    anchors: &AnchorRegistry,
-) -> Result<Imported<Agent>, ImportError> {
-    agent_of(Document::read(bytes, name, limits)?, name, anchors)
+pub fn read_agent(bytes: &[u8], name: &str) -> Result<Imported<Agent>, ImportError> {
+    agent_of(Document::read(bytes, name)?, name, &AnchorRegistry::system()).map(|(agent, _)| agent)
 }
 
-/// As [`read_agent`], of a document that was read already.
+/// Reads an agent from a document, with these anchors. Also returns the way back into the document, for later
+/// diagnostics.
 pub fn agent_of(
     document: Document,
     name: &str,
     anchors: &AnchorRegistry,
-) -> Result<Imported<Agent>, ImportError> {
+) -> Result<(Imported<Agent>, AgentOrigin), ImportError> {
     let guess = format::weakly_told(&document.value, is_agent)
         .or_else(|| format::messages_as_preset(&document.value));
-    let (mut imported, _) =
+    let (mut imported, moves) =
         read_value(document.value, anchors).map_err(|error| error.or_invalid_json(document.json_error))?;
     imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));
-    Ok(imported.named(name))
+    Ok((imported.named(name), AgentOrigin::new(&moves)))
 }
 
 /// Returns whether an agent can be read from a format.
@@ -65,7 +63,7 @@ const fn is_agent(format: Format) -> bool {
     )
 }
 
-/// Reads an agent from the value of a document; also tells what migration moved.
+/// Reads an agent from the value of a document. Also returns the moved parts.
 pub(crate) fn read_value(
     value: Value,
     anchors: &AnchorRegistry,
@@ -86,6 +84,7 @@ pub(crate) fn read_value(
         kept::join(&mut agent.kept, Map::from_iter([(kept::ENVELOPE.to_owned(), envelope)]));
     }
     let diagnostics = [form.diagnostics, found].concat();
+    let moves = Moves { form: form.moves, ..moves };
     Ok((Imported { value: agent, format: form.format, diagnostics }, moves))
 }
 

@@ -20,7 +20,6 @@ use crate::document::{Document, Syntax};
 use crate::error::ImportError;
 use crate::format::{self, Format};
 use crate::imported::{Imported, Moved, relocate};
-use crate::limits::Limits;
 
 use linear::Messages;
 pub(crate) use linear::ReadFields;
@@ -40,23 +39,19 @@ pub use written_message::ChatMessage;
 /// kept and never sent. A conversation without an id is named after its file.
 ///
 /// ```
-/// use ctx_preset_import::{Limits, read_conversation};
+/// use ctx_preset_import::read_conversation;
 ///
 /// let chat = br#"[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function",
 ///     "function":{"name":"weather","arguments":"{}"}}]},
 ///     {"role":"tool","tool_call_id":"c1","content":"rain"}]"#;
-/// let session = read_conversation(chat, "rain.json", &Limits::default())?.value;
+/// let session = read_conversation(chat, "rain.json")?.value;
 /// let path = session.path();
 /// assert_eq!(path[0].tool_calls[0].name.as_deref(), Some("weather"));
 /// assert_eq!(path[1].tool_call_id.as_deref(), Some("c1"));
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
-pub fn read_conversation(
-    bytes: &[u8],
-    name: &str,
-    limits: &Limits,
-) -> Result<Imported<Session>, ImportError> {
-    conversation_of(Document::read(bytes, name, limits)?, name)
+pub fn read_conversation(bytes: &[u8], name: &str) -> Result<Imported<Session>, ImportError> {
+    conversation_of(Document::read(bytes, name)?, name)
 }
 
 /// As [`read_conversation`], of a document that is read already.

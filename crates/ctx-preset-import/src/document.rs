@@ -14,9 +14,11 @@ mod yaml;
 
 use std::fmt;
 
+pub(crate) use json::check_size;
 pub(crate) use punctuation::help_for_text;
 pub use repair::repaired_json;
 pub use text::decode;
+pub(crate) use text::decode_with_limits;
 pub use write::write_document;
 
 use ctx_types::{Diagnostic, phrase};
@@ -29,9 +31,9 @@ use crate::limits::Limits;
 /// A document as one JSON value, with what was odd about it.
 ///
 /// ```
-/// use ctx_preset_import::{Document, Limits, Syntax};
+/// use ctx_preset_import::{Document, Syntax};
 ///
-/// let document = Document::read(b"name: Ada", "ada.yaml", &Limits::default())?;
+/// let document = Document::read(b"name: Ada", "ada.yaml")?;
 /// assert_eq!(document.syntax, Syntax::Yaml);
 /// assert_eq!(document.value, serde_json::json!({ "name": "Ada" }));
 /// # Ok::<(), ctx_preset_import::ImportError>(())
@@ -91,17 +93,23 @@ impl Document {
     /// it has several lines and most are JSON objects, else YAML. `name` is its file name, or empty; its
     /// ending decides which error is reported when nothing fits, and that a line break inside a JSON text,
     /// which YAML would fold, is an error everywhere but in `.yaml` and `.yml`.
-    pub fn read(bytes: &[u8], name: &str, limits: &Limits) -> Result<Self, ImportError> {
-        let text = text::decode(bytes, limits)?;
+    pub fn read(bytes: &[u8], name: &str) -> Result<Self, ImportError> {
+        Self::read_with_limits(bytes, name, &Limits::default())
+    }
+
+    /// As [`read`](Self::read), with other limits.
+    pub fn read_with_limits(bytes: &[u8], name: &str, limits: &Limits) -> Result<Self, ImportError> {
+        let text = text::decode_with_limits(bytes, limits)?;
         Self::parse(&text, name, limits)
     }
 
     /// Makes a document of a value that is read already, such as messages of a program in another language.
     ///
     /// Errors: it has more values than a JSON document may have.
-    pub fn of_value(value: Value, limits: &Limits) -> Result<Self, ImportError> {
-        if values(&value) > limits.json_nodes {
-            return Err(ImportError::TooManyNodes { limit: limits.json_nodes });
+    pub fn of_value(value: Value) -> Result<Self, ImportError> {
+        let limit = Limits::default().json_nodes;
+        if values(&value) > limit {
+            return Err(ImportError::TooManyNodes { limit });
         }
         let (bad_lines, diagnostics) = (Vec::new(), Vec::new());
         Ok(Self { value, syntax: Syntax::Json, bad_lines, diagnostics, json_error: None })

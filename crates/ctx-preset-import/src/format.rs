@@ -12,7 +12,6 @@ use crate::codes;
 use crate::container::base64_text::behind_data_url;
 use crate::document::{self, Document, Syntax};
 use crate::error::ImportError;
-use crate::limits::Limits;
 use evidence::detected;
 pub(crate) use evidence::{Detected, is_profile, shape, source_format};
 
@@ -204,15 +203,15 @@ impl Format {
 /// where other files have the same evidence.
 ///
 /// ```
-/// use ctx_preset_import::{Format, Limits, detect};
+/// use ctx_preset_import::{Format, detect};
 ///
-/// let of = |text: &str| detect(text.as_bytes(), "a.json", &Limits::default());
+/// let of = |text: &str| detect(text.as_bytes(), "a.json");
 /// assert_eq!(of(r#"{"presetMessages": []}"#)?, Format::Agent);
 /// assert!(of(r#"{"name": "Actor", "content": "You are an actor."}"#).is_err());
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
-pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Format, ImportError> {
-    let document = Document::read(bytes, name, limits)?;
+pub fn detect(bytes: &[u8], name: &str) -> Result<Format, ImportError> {
+    let document = Document::read(bytes, name)?;
     match detected_in(&document, name) {
         Detected::Certain(format) | Detected::Guess(format, _) => Ok(format),
         Detected::Unknown(nearest) => Err(ImportError::UnknownShape {

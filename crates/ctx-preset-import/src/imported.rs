@@ -28,9 +28,11 @@ impl<T> Imported<T> {
     }
 }
 
-/// What migration moved to another place of an agent.
+/// Moved parts of an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
+    /// Places of the parts of the unified form in the document.
+    pub(crate) form: &'static [Moved<'static>],
     /// Whether each entry became a greeting; empty if none did.
     pub(crate) greetings: Vec<bool>,
     /// Whether each formatter rule became a processor; empty if none did.
@@ -46,14 +48,16 @@ pub(crate) struct Moved<'a> {
 
 /// Points findings about the unified form into the document; the first move that fits counts.
 pub(crate) fn relocate(diagnostics: &mut [Diagnostic], moves: &[Moved<'_>]) {
-    for diagnostic in diagnostics {
-        let Some(pointer) = &mut diagnostic.location.pointer else { continue };
-        let moved = moves.iter().find_map(|moved| {
-            let below = pointer.strip_prefix(moved.ours)?;
-            (below.is_empty() || below.starts_with('/')).then(|| format!("{}{below}", moved.theirs))
-        });
-        if let Some(moved) = moved {
-            *pointer = moved;
-        }
+    for pointer in diagnostics.iter_mut().filter_map(|diagnostic| diagnostic.location.pointer.as_mut()) {
+        *pointer = relocated(pointer, moves);
     }
+}
+
+/// Returns the pointer into the document for one into the unified form.
+pub(crate) fn relocated(pointer: &str, moves: &[Moved<'_>]) -> String {
+    let moved = moves.iter().find_map(|moved| {
+        let below = pointer.strip_prefix(moved.ours)?;
+        (below.is_empty() || below.starts_with('/')).then(|| format!("{}{below}", moved.theirs))
+    });
+    moved.unwrap_or_else(|| pointer.to_owned())
 }

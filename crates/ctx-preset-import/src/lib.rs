@@ -5,16 +5,15 @@
 //! [`Limits`] bounds every size.
 //!
 //! ```
-//! use ctx_anchors::AnchorRegistry;
-//! use ctx_preset_import::{Format, Limits, read_agent, read_conversation};
+//! use ctx_preset_import::{Format, read_agent, read_conversation};
 //!
 //! let preset = br#"[{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }]"#;
-//! let agent = read_agent(preset, "kind.json", &Limits::default(), &AnchorRegistry::system())?;
+//! let agent = read_agent(preset, "kind.json")?;
 //! assert_eq!(agent.format, Format::PresetList);
 //! assert_eq!(agent.value.preset_messages.len(), 2);
 //!
 //! let chat = b"messages:\n  - role: user\n    content: Hello\n";
-//! let chat = read_conversation(chat, "chat.yaml", &Limits::default())?;
+//! let chat = read_conversation(chat, "chat.yaml")?;
 //! assert!(chat.diagnostics.is_empty());
 //! # Ok::<(), ctx_preset_import::ImportError>(())
 //! ```
@@ -25,6 +24,8 @@ pub mod codes;
 mod container;
 mod conversation;
 mod document;
+#[cfg(test)]
+mod documented_fields;
 mod error;
 mod format;
 mod formats;
@@ -41,7 +42,7 @@ mod report;
 mod source;
 mod worldbook;
 
-pub use agent::{agent_of, read_agent};
+pub use agent::{AgentOrigin, agent_of, read_agent};
 #[cfg(feature = "schema")]
 pub use conversation::ChatMessage;
 pub use conversation::{
@@ -62,6 +63,5 @@ pub use migrate::{MigratedDocument, migrate, migrate_document};
 pub use profile::read_profile;
 pub use report::{FieldCounts, FieldReport, FieldStatus, FileReport, ImportReport};
 pub use worldbook::{
-    WorldbookOrigin, export_card_book, export_lorebook, export_worldbook, read_worldbook,
-    read_worldbook_with_origin,
+    WorldbookOrigin, export_card_book, export_lorebook, export_worldbook, read_worldbook, worldbook_of,
 };

@@ -2,13 +2,15 @@
 
 /// How large and how deeply nested a document may be; beyond it reading is refused with a clear error.
 ///
-/// The defaults are far above what people write and far below what hurts.
+/// Readers of bytes use the defaults: far above usual files, and far below harmful sizes. For other limits, use
+/// [`Document::read_with_limits`](crate::Document::read_with_limits) with [`agent_of`](crate::agent_of),
+/// [`conversation_of`](crate::conversation_of) or [`worldbook_of`](crate::worldbook_of).
 ///
 /// ```
 /// use ctx_preset_import::{Document, ImportError, Limits};
 ///
 /// let small = Limits { yaml_bytes: 8, ..Limits::default() };
-/// let refused = Document::read(b"name: a long name", "a.yaml", &small);
+/// let refused = Document::read_with_limits(b"name: a long name", "a.yaml", &small);
 /// assert!(matches!(refused, Err(ImportError::TooLarge { limit: 8, .. })));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,7 +49,7 @@ pub(crate) fn migrate_with_moves(agent: &mut Agent, anchors: &AnchorRegistry) ->
     let (mut changes, rules) = spellings(agent, anchors);
     let (gathered, greetings) = gather_greetings(agent).unzip();
     changes.extend(gathered);
-    (changes, Moves { greetings: greetings.unwrap_or_default(), rules })
+    (changes, Moves { greetings: greetings.unwrap_or_default(), rules, ..Moves::default() })
 }
 
 /// Brings up to date what stays in its list; also returns whether each formatter rule moved.

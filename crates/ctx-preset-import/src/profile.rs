@@ -17,23 +17,26 @@ use crate::limits::Limits;
 /// without a JSON object. Invalid YAML in a `.yaml` file is an error.
 ///
 /// ```
-/// use ctx_preset_import::{Limits, read_profile};
+/// use ctx_preset_import::read_profile;
 ///
-/// let profile = read_profile(b"name: Kim\ncontent: Likes tea.", "kim.yaml", &Limits::default())?.value;
+/// let profile = read_profile(b"name: Kim\ncontent: Likes tea.", "kim.yaml")?.value;
 /// assert_eq!(profile.name.as_deref(), Some("Kim"));
-/// let profile = read_profile(b"Likes tea: green, black.", "kim.txt", &Limits::default())?.value;
+/// let profile = read_profile(b"Likes tea: green, black.", "kim.txt")?.value;
 /// assert_eq!(profile.content.as_deref(), Some("Likes tea: green, black."));
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
-pub fn read_profile(bytes: &[u8], name: &str, limits: &Limits) -> Result<Imported<UserProfile>, ImportError> {
-    let text = document::decode(bytes, limits)?;
+pub fn read_profile(bytes: &[u8], name: &str) -> Result<Imported<UserProfile>, ImportError> {
+    let (text, limits) = (document::decode(bytes)?, &Limits::default());
     let is_plain = document::ends_with(name, PLAIN);
     let document = match Document::parse(&text, name, limits) {
         Ok(document) => document,
         Err(ImportError::Yaml { .. }) if !document::ends_with(name, &["yaml", "yml"]) => {
-            return plain(&text, name, limits);
+            return Ok(read_text(&text, name));
         }
-        Err(ImportError::Json { .. }) if is_plain => return plain(&text, name, limits),
+        Err(ImportError::Json { .. }) if is_plain => {
+            document::check_size(&text, limits, Syntax::PlainText)?;
+            return Ok(read_text(&text, name));
+        }
         Err(error) => return Err(error),
     };
     let is_yaml = document.syntax == Syntax::Yaml;
@@ -45,7 +48,7 @@ pub fn read_profile(bytes: &[u8], name: &str, limits: &Limits) -> Result<Importe
         profile.diagnostics.splice(..0, found);
         return Ok(profile.named(name));
     }
-    if is_yaml { plain(&text, name, limits) } else { Err(unknown_shape(&document.value)) }
+    if is_yaml { Ok(read_text(&text, name)) } else { Err(unknown_shape(&document.value)) }
 }
 
 const PLAIN: &[&str] = &["txt", "md"];
@@ -63,11 +66,8 @@ pub(crate) fn read_value(value: Value) -> Imported<UserProfile> {
     Imported { value: profile, format: Format::Profile, diagnostics }
 }
 
-fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile>, ImportError> {
-    if text.len() > limits.yaml_bytes {
-        let (bytes, limit) = (text.len(), limits.yaml_bytes);
-        return Err(ImportError::TooLarge { bytes, limit, syntax: Syntax::PlainText });
-    }
+/// Reads a profile from a text that is its content.
+pub(crate) fn read_text(text: &str, name: &str) -> Imported<UserProfile> {
     let profile = UserProfile { content: Some(Text::from(text)), ..UserProfile::default() };
     let mut diagnostics = Vec::new();
     if !document::ends_with(name, PLAIN) {
@@ -75,10 +75,10 @@ fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile
         let help = phrase!("to name the profile, write an object with `name` and `content`");
         diagnostics.push(Diagnostic::info(codes::PLAIN_PROFILE, message).with_help(help));
     }
-    Ok(Imported { value: profile, format: Format::PlainText, diagnostics }.named(name))
+    Imported { value: profile, format: Format::PlainText, diagnostics }.named(name)
 }
 
-fn unknown_shape(value: &Value) -> ImportError {
+pub(crate) fn unknown_shape(value: &Value) -> ImportError {
     ImportError::UnknownShape {
         expected: "a user profile (an object with `name` and `content`, or a plain text)",
         found: format::describe(value),

@@ -157,27 +157,4 @@ impl FieldCounts {
         }
         counts
     }
-
-    const fn count(self, status: FieldStatus) -> usize {
-        match status {
-            FieldStatus::Mapped => self.mapped,
-            FieldStatus::Approximated => self.approximated,
-            FieldStatus::Kept => self.kept,
-            FieldStatus::Unsupported => self.unsupported,
-        }
-    }
-}
-
-impl FileReport {
-    /// Returns the number of fields of a status.
-    pub fn count(&self, status: FieldStatus) -> usize {
-        self.counts.count(status)
-    }
-}
-
-impl ImportReport {
-    /// Returns the number of fields of a status in all files.
-    pub fn count(&self, status: FieldStatus) -> usize {
-        self.counts.count(status)
-    }
 }

@@ -1,7 +1,7 @@
 //! Documents that hold a worldbook.
 
 pub(crate) mod around;
-mod card;
+pub(crate) mod card;
 mod export;
 pub(crate) mod fields;
 mod origin;
@@ -18,7 +18,6 @@ use crate::error::ImportError;
 use crate::format::{self, Format};
 use crate::formats::lorebook;
 use crate::imported::Imported;
-use crate::limits::Limits;
 use crate::loose::Object;
 use crate::source::{Source, SourceNode};
 
@@ -35,25 +34,23 @@ pub use origin::WorldbookOrigin;
 /// A book of version 3 has the dialect `ccv3`, by which all its decorators count.
 ///
 /// ```
-/// use ctx_preset_import::{Format, Limits, read_worldbook};
+/// use ctx_preset_import::{Format, read_worldbook};
 ///
 /// let file = br#"{ "spec": "lorebook_v3", "data": { "entries": [{ "keys": ["moon"], "content": "It is hollow." }] } }"#;
-/// let book = read_worldbook(file, "sky.json", &Limits::default())?;
+/// let book = read_worldbook(file, "sky.json")?;
 /// assert_eq!(book.format, Format::CardBook);
 /// assert_eq!(&*book.value.entries.iter().next().unwrap().1.key[0], "moon");
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
-pub fn read_worldbook(bytes: &[u8], name: &str, limits: &Limits) -> Result<Imported<Worldbook>, ImportError> {
-    read_worldbook_with_origin(bytes, name, limits).map(|(book, _)| book)
+pub fn read_worldbook(bytes: &[u8], name: &str) -> Result<Imported<Worldbook>, ImportError> {
+    worldbook_of(Document::read(bytes, name)?, name).map(|(book, _)| book)
 }
 
-/// As [`read_worldbook`]; also returns the way back into the document, for findings that come later.
-pub fn read_worldbook_with_origin(
-    bytes: &[u8],
+/// Reads a worldbook from a document. Also returns the way back into the document, for later diagnostics.
+pub fn worldbook_of(
+    document: Document,
     name: &str,
-    limits: &Limits,
 ) -> Result<(Imported<Worldbook>, WorldbookOrigin), ImportError> {
-    let document = Document::read(bytes, name, limits)?;
     let guess = format::weakly_told(&document.value, Format::is_worldbook);
     let form = Form::take(SourceNode::new(&document.value).source(), "");
     let (mut imported, origin) = read_form(form.map_err(|error| error.or_invalid_json(document.json_error))?);

@@ -270,6 +270,7 @@ fn left_out_decision(session: &Session, run: &OmittedMessages) -> Decision {
         OmissionReason::Hidden { by } => {
             (Outcome::Hidden, phrase!("replaced by summary `{summary}`", summary = by.to_string()))
         }
+        OmissionReason::Failed => (Outcome::Hidden, phrase!("reports a failed turn")),
         OmissionReason::Disabled => (Outcome::Hidden, phrase!("disabled")),
         OmissionReason::Blank => (Outcome::Dropped, phrase!("blank")),
     };

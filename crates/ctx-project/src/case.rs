@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ctx_engine::internal::Parameters;
 use ctx_engine::internal::{MODEL_SETTINGS, USER_SETTINGS};
-use ctx_engine::{AssembleError, Compile, Engine, ImportError, Limits, Switches};
+use ctx_engine::{AssembleError, Compile, Engine, ImportError, Switches};
 use ctx_preset_import::Document;
 use ctx_types::internal::{Argument, Divider, nearest};
 use ctx_types::{Agent, Diagnostic, GenerationKind, Severity, TurnInput, phrase};
@@ -243,7 +243,7 @@ pub fn check(
     checked: &Once,
 ) -> Result<Vec<Diagnostic>, ImportError> {
     let name = files::name(path);
-    let document = Document::read(bytes, &name, &Limits::default())?;
+    let document = Document::read(bytes, &name)?;
     let mut found = document.diagnostics;
     let empty = Value::Object(serde_json::Map::new());
     match Keys::of(if document.value.is_null() { &empty } else { &document.value }) {

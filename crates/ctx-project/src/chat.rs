@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_chat::assets::FolderAssets;
 use ctx_chat::{
-    Approval, AudioTranscriber, Briefing, Chat, Client, Conversation, Endpoint, FolderTools, LearnedLimits,
+    Approval, AudioTranscriber, Briefing, Chat, Client, Endpoint, FolderTools, LearnedLimits,
     MessageTags, Mode, ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, Tool, ToolAccess,
     ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
 };
@@ -306,14 +306,13 @@ impl ChatSetup {
 
     /// Returns the request of a turn in which the user has typed something, its macros expanded if that is wanted, and
     /// what was found in them.
-    pub fn typed(&self, text: &str, conversation: Option<&Conversation>) -> (TurnRequest, Vec<Diagnostic>) {
+    pub fn typed(&self, text: &str, session: Option<&Session>) -> (TurnRequest, Vec<Diagnostic>) {
         let request = self.request(text);
         if !self.expands_input || request.turn.input.is_none() {
             return (request, Vec::new());
         }
         let nothing = Session::new("none");
-        let session = conversation.map_or(&nothing, Conversation::session);
-        let prepared = self.agent.prepare_input(session, &request.turn);
+        let prepared = self.agent.prepare_input(session.unwrap_or(&nothing), &request.turn);
         let turn = request.turn.with(|turn| turn.input = Some(prepared.text));
         (TurnRequest { turn, raw: Some(prepared.raw), ..request }, prepared.diagnostics)
     }

@@ -6,7 +6,7 @@ mod fixes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
+use ctx_engine::{Compile, Engine, Format, ImportError};
 use ctx_preset_import::detect;
 use ctx_types::worldbook::LoadedWorldbook;
 use ctx_types::{Agent, Diagnostic, Phrase, phrase};
@@ -267,8 +267,8 @@ fn look(
     checker: &Checker,
     origin: Origin,
 ) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
-    let (name, limits) = (&*files::name(path), Limits::default());
-    let detected = detect(bytes, name, &limits);
+    let name = &*files::name(path);
+    let detected = detect(bytes, name);
     // Parts of a case look like an agent without entries.
     let is_part = matches!(detected, Ok(Format::Agent) | Err(ImportError::UnknownShape { .. }));
     if is_part && case::is_case(path) {

@@ -80,6 +80,8 @@ pub struct Config {
     serve: Option<ServeConfig>,
     /// Endpoint for transcripts of recordings.
     transcription: EndpointConfig,
+    /// Fields of requests that name a conversation.
+    conversation_names: Vec<String>,
     /// The store of conversations.
     store: Option<PathBuf>,
     /// Rules for tool calls.
@@ -248,6 +250,9 @@ impl Config {
             store: self.store.or(own.store),
             compression: self.compression.or(own.compression),
             assets: self.assets.or(own.assets),
+            conversation_names: Some(self.conversation_names)
+                .filter(|names| !names.is_empty())
+                .unwrap_or(own.conversation_names),
             model: self.model.or(own.model),
             context_tokens: self.context_tokens.or(own.context_tokens),
             reserve: self.reserve.or(own.reserve),
@@ -305,6 +310,11 @@ impl Config {
     /// Returns the defaults in effect: with the withheld keys if the user trusted the file during this run.
     fn effective(&self) -> &Self {
         self.trusted.as_deref().filter(|_| !self.guard.withholds()).unwrap_or(self)
+    }
+
+    /// Returns the fields of requests to `ctx serve` that name a conversation. Empty without the key.
+    pub fn conversation_names(&self) -> &[String] {
+        &self.effective().conversation_names
     }
 
     /// Returns the model of requests. Reports a withheld model and ignores it.

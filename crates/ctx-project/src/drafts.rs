@@ -74,7 +74,7 @@ impl Draft {
     ///
     /// The bytes are no text within the limits of imports.
     pub fn open(name: &str, bytes: &[u8]) -> Result<Self, ImportError> {
-        let text = ctx_preset_import::decode(bytes, &Limits::default())?.into_owned();
+        let text = ctx_preset_import::decode(bytes)?.into_owned();
         let content = read(name, &text);
         Ok(Self { text, content, ..Self::empty(name) })
     }
@@ -309,7 +309,7 @@ fn read(name: &str, text: &str) -> Option<Content> {
         let value = toml_document::read(text).ok()?;
         return Some(Content { value, form: Form::Toml, found: Vec::new() });
     }
-    let document = Document::read(text.as_bytes(), name, &Limits::default()).ok()?;
+    let document = Document::read(text.as_bytes(), name).ok()?;
     let Document { value, syntax, diagnostics: found, .. } = document;
     Some(Content { value, form: Form::Document(syntax), found })
 }

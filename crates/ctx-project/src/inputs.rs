@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{ProjectError, Result, unusable};
-use ctx_engine::{Engine, ImportError, Imported, Limits, Template, read_conversation, read_profile};
+use ctx_engine::{Engine, ImportError, Imported, Template, read_conversation, read_profile};
 pub use ctx_operations::{AgentFile, tool_of};
 use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
@@ -42,12 +42,12 @@ pub fn agent(file: impl Into<InputFile>, engine: &Engine, sources: &mut Sources)
 
 /// Reads a conversation.
 pub fn conversation(file: &InputFile, sources: &mut Sources) -> Result<Imported<Session>> {
-    load(file, sources, &|bytes, name| read_conversation(bytes, name, &Limits::default()))
+    load(file, sources, &read_conversation)
 }
 
 /// Reads a user profile.
 pub fn profile(file: &InputFile, sources: &mut Sources) -> Result<Imported<UserProfile>> {
-    load(file, sources, &|bytes, name| read_profile(bytes, name, &Limits::default()))
+    load(file, sources, &read_profile)
 }
 
 /// Reads tool definitions: a list, passed to the request body as it is.
@@ -131,7 +131,7 @@ pub fn template(file: &InputFile, sources: &mut Sources) -> Result<(Template, Ve
 
 /// Reads a document of any shape.
 pub fn document(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<Diagnostic>)> {
-    let document = load(file, sources, &|bytes, name| Document::read(bytes, name, &Limits::default()))?;
+    let document = load(file, sources, &Document::read)?;
     let found = document.diagnostics.into_iter().map(|found| found.in_document(&*file.name));
     Ok((document.value, found.collect()))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ctx_engine::{Engine, Format};
 use ctx_operations::migration::MigratedText;
-use ctx_preset_import::{ImportError, Limits, decode};
+use ctx_preset_import::{ImportError, decode};
 use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::codes;
@@ -45,7 +45,7 @@ pub fn migrate(path: &Path, before: Vec<u8>, engine: &Engine) -> Result<Option<M
         }
         MigratedText::InPlace(text) => (text.into_bytes(), Vec::new()),
         MigratedText::Anew(new) => {
-            let text = decode(&before, &Limits::default()).map_err(refused)?;
+            let text = decode(&before).map_err(refused)?;
             let lost = [comments::lost(&text), comments::lost_digits(&text)];
             let new = schemas::with_line_of(&before, &new);
             (new.into_bytes(), lost.into_iter().flatten().collect())

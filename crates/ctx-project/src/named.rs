@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ctx_engine::{Engine, ImportError, Limits, read_conversation, read_profile};
+use ctx_engine::{Engine, ImportError, read_conversation, read_profile};
 use ctx_preset_import::Document;
 use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Diagnostic, Location, phrase};
@@ -125,11 +125,10 @@ fn fault(named: &Named, engine: &Engine, checked: &Once) -> Option<Diagnostic> {
         Err(_) if checked.has(&named.path) => return None,
         Err(error) => return Some(Diagnostic::error(codes::UNREADABLE_FILE, error.phrase())),
     };
-    let limits = Limits::default();
     let found = match named.wanted {
         Wanted::Agent => AgentFile::parse(&bytes, name, engine).map(|_| None),
-        Wanted::Session => read_conversation(&bytes, name, &limits).map(|_| None),
-        Wanted::Profile => read_profile(&bytes, name, &limits).map(|_| None),
+        Wanted::Session => read_conversation(&bytes, name).map(|_| None),
+        Wanted::Profile => read_profile(&bytes, name).map(|_| None),
         Wanted::Worldbook => BookFile::parse(&bytes, name).map(|_| None),
         Wanted::Models => of_models(&bytes, name, engine),
         Wanted::Tools => of_tools(&bytes, name),
@@ -150,13 +149,13 @@ fn fault(named: &Named, engine: &Engine, checked: &Once) -> Option<Diagnostic> {
 }
 
 fn of_models(bytes: &[u8], name: &str, engine: &Engine) -> Result<Option<Diagnostic>, ImportError> {
-    let document = Document::read(bytes, name, &Limits::default())?;
+    let document = Document::read(bytes, name)?;
     let (_, odd) = (*engine.models).clone().with_override(&document.value.to_string());
     Ok(odd.into_iter().next())
 }
 
 fn of_tools(bytes: &[u8], name: &str) -> Result<Option<Diagnostic>, ImportError> {
-    let document = Document::read(bytes, name, &Limits::default())?;
+    let document = Document::read(bytes, name)?;
     Ok(match document.value {
         Value::Array(tools) => inputs::nameless_tools(&tools),
         _ => Some(Diagnostic::error(codes::BAD_VALUE, inputs::no_tools(name))),

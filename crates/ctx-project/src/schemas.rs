@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use ctx_engine::Engine;
 use ctx_engine::internal::file_schema;
 use ctx_engine::schema::FILE_SCHEMAS;
 pub use ctx_engine::schema::FileSchema;
-use ctx_engine::{Engine, Limits};
+use ctx_preset_import::Limits;
 
 use crate::case::CaseFile;
 use crate::config::ConfigFile;

@@ -211,12 +211,11 @@ impl Desk {
     /// Reads the agent of a draft, which knows what its text holds; none where that is no agent.
     pub(crate) fn agent(&self, file: &InputFile, engine: &Engine) -> Option<AgentFile> {
         let path = self.folder.below(&file.path)?;
-        let (document, bytes) = {
-            let mut state = lock(&self.state);
-            let open = state.files.get_mut(&id_of(&path))?.open.as_mut()?;
-            (open.document()?, open.bytes())
+        let document = {
+            let state = lock(&self.state);
+            state.files.get(&id_of(&path))?.open.as_ref()?.document()?
         };
-        AgentFile::of(document, &bytes, &file.name, engine).ok()
+        AgentFile::of(document, &file.name, engine).ok()
     }
 
     /// Shows a file as it is edited.

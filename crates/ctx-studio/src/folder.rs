@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use ctx_chat::files::open_regular_in;
-use ctx_engine::{Format, ImportError, Limits};
+use ctx_engine::{Format, ImportError};
 use ctx_preset_import::detect;
 use ctx_project::files::{self, Existing, FilesRead, Stamp, hash};
 use ctx_project::folder::{self as listing, FolderEntry};
@@ -201,7 +201,7 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
     if bytes.len() as u64 > MAX_TOLD || ctx_project::case::is_case(Path::new(path)) {
         return FileKind::Other;
     }
-    match detect(bytes, path, &Limits::default()) {
+    match detect(bytes, path) {
         Ok(Format::PresetList | Format::PresetFile) => FileKind::Preset,
         Ok(Format::Agent) => FileKind::Agent,
         Ok(Format::Profile) => FileKind::Profile,
@@ -229,7 +229,7 @@ const fn is_agent(format: Format) -> bool {
 
 /// Returns whether a file sets processors, as the settings of a model do.
 fn is_settings(path: &str, bytes: &[u8]) -> bool {
-    let read = ctx_preset_import::Document::read(bytes, path, &Limits::default());
+    let read = ctx_preset_import::Document::read(bytes, path);
     read.is_ok_and(|document| document.value.get("processors").is_some())
 }
 

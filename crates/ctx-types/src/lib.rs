@@ -102,7 +102,9 @@ pub mod internal {
     pub use crate::session::appendix::{AppendedFact, SummaryAppendix};
     pub use crate::session::hidden::{DisplayNode, DisplayState, display_path};
     pub use crate::session::sent_messages::{OmissionReason, OmittedMessages};
-    pub use crate::session::sent_record::{RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord};
+    pub use crate::session::sent_record::{
+        RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord, without_marks,
+    };
     pub use crate::source::is_partition;
     pub use crate::sourced_text::{SourcedText, segments_in, sources_in};
     pub use crate::split_mix::SplitMix64;

@@ -67,7 +67,7 @@ fn document(bytes: &[u8]) -> Import {
     let made = read(bytes);
     let is_plain = made.report.files.first().is_some_and(|file| file.container.is_none());
     if is_plain
-        && let Ok(document) = Document::read(bytes, "file", &Limits::default())
+        && let Ok(document) = Document::read(bytes, "file")
         && let Some(file) = made.report.files.first().filter(|file| !file.fields.is_empty())
     {
         let counted: usize = file.fields.iter().map(|field| field.count).sum();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use ctx_engine::{Compile, Engine, read_profile};
-use ctx_preset_import::{Import, Importer, Limits, SourceFile};
+use ctx_preset_import::{Import, Importer, SourceFile};
 use ctx_types::TurnInput;
 use ctx_types::worldbook::LoadedWorldbook;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub(crate) fn run(input: &Value) -> Result<Value> {
     let agent = agent.context("no agent was made")?;
     let session = conversations.into_iter().next().context("no conversation was made")?.session;
     let profile = json!({ "name": text(input, "user"), "content": text(input, "persona") }).to_string();
-    let profile = read_profile(profile.as_bytes(), "profile.json", &Limits::default())?.value;
+    let profile = read_profile(profile.as_bytes(), "profile.json")?.value;
     let worldbooks = worldbooks.into_iter().map(|named| LoadedWorldbook {
         id: named.name.as_str().into(),
         name: named.name.as_str().into(),

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use ctx_engine::{
-    AssembleError, Compile, Context, Dialect, Engine, ImportError, Imported, Limits, Ports, Request,
-    read_agent, read_conversation, read_profile, read_worldbook,
+    AssembleError, Compile, Context, Dialect, Engine, ImportError, Imported, Ports, Request, read_agent,
+    read_conversation, read_profile, read_worldbook,
 };
 use ctx_types::session::Session;
 use ctx_types::{Agent, Diagnostic, Source, TurnInput};
@@ -35,17 +35,13 @@ pub fn outcome(folder: &Path) -> Result<Value> {
 pub(crate) fn outcome_with(files: &CaseFiles, change: &Change) -> Result<Value> {
     let mut case = Case::of(files);
     let mut engine = Engine::new();
-    let limits = Limits::default();
     let mut inputs = Inputs::default();
-    let agent = inputs
-        .read("agent", files.input("agent"), |bytes, name| read_agent(bytes, name, &limits, &engine.anchors));
-    let session =
-        inputs.read("session", files.input("session"), |bytes, name| read_conversation(bytes, name, &limits));
-    let profile =
-        inputs.read("profile", files.input("profile"), |bytes, name| read_profile(bytes, name, &limits));
+    let agent = inputs.read("agent", files.input("agent"), read_agent);
+    let session = inputs.read("session", files.input("session"), read_conversation);
+    let profile = inputs.read("profile", files.input("profile"), read_profile);
     let mut worldbooks = Vec::new();
     for stem in files.worldbook_stems() {
-        let book = inputs.read(&stem, files.input(&stem), |bytes, name| read_worldbook(bytes, name, &limits));
+        let book = inputs.read(&stem, files.input(&stem), read_worldbook);
         worldbooks.extend(book.map(|book| case.worldbook(&stem, book)));
     }
     if !inputs.unreadable.is_empty() {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ctx_engine::{Compile, Engine, Limits, Switches, read_conversation};
+use ctx_engine::{Compile, Engine, Switches, read_conversation};
 use ctx_macros::{Dialect, Env, Limits as MacroLimits, Registry, State, Template};
 use ctx_tokens::internal::message_cost;
 use ctx_types::{Source, SourceKind, Text, Trust, TurnInput};
@@ -52,8 +52,7 @@ fn messages_cost_what_the_page_says() {
 
 fn counted(row: &Value) -> Value {
     let conversation = json!([row["message"]]).to_string();
-    let session =
-        read_conversation(conversation.as_bytes(), "session.json", &Limits::default()).unwrap().value;
+    let session = read_conversation(conversation.as_bytes(), "session.json").unwrap().value;
     let turn = TurnInput::default().with(|turn| turn.model = row["model"].as_str().map(Into::into));
     let formatters = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
     let switches = Switches { enable: Vec::new(), disable: formatters };

@@ -4,14 +4,13 @@ mod fault;
 mod schema;
 mod writer;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_pipeline::Cancel;
-use ctx_types::session::{NodeId, Session};
+use ctx_types::session::Session;
 use tokio::sync::{Mutex, MutexGuard, broadcast};
 use tokio::time::Instant;
 use tokio_postgres::types::{ToSql, Type};
@@ -21,8 +20,8 @@ use crate::store::notices::Notices;
 use crate::store::postgres::writer::Writer;
 use crate::store::record::{Rows, StepRow, checkpoint_text, count, entries, number};
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
-    StoreError, StoreFault, Stored, WAITS,
+    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, StoreError,
+    StoreFault, Stored, WAITS,
 };
 
 /// Settings of every connection: durable commits, reads of the latest commit, and timeouts for locks and idle
@@ -277,32 +276,6 @@ impl ConversationStore for PostgresStore {
     async fn count(&self, prefix: &str) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM ctx_conversations WHERE starts_with(id, $1)";
         Ok(count(self.client().await?.query_one(sql, &[&prefix]).await?.try_get(0)?))
-    }
-
-    async fn mark(&self, id: &str, marks: Vec<(Mark, NodeId)>) -> Result<(), StoreError> {
-        let marks: BTreeMap<Mark, NodeId> = marks.into_iter().collect();
-        let (marks, nodes): (Vec<&[u8]>, Vec<&str>) =
-            marks.iter().map(|(mark, node)| (mark.as_slice(), &**node)).unzip();
-        let sql = "INSERT INTO ctx_marks (mark, conversation, node)
-                   SELECT mark, id, node FROM ctx_conversations, unnest($2::bytea[], $3::text[]) AS given (mark, node)
-                   WHERE id = $1 ORDER BY mark
-                   ON CONFLICT (mark) DO UPDATE SET conversation = excluded.conversation, node = excluded.node";
-        self.client().await?.execute(sql, &[&id, &marks, &nodes]).await?;
-        Ok(())
-    }
-
-    async fn marked(&self, marks: &[Mark]) -> Result<Option<Marked>, StoreError> {
-        let given: Vec<&[u8]> = marks.iter().map(Mark::as_slice).collect();
-        let sql = "SELECT given.place, conversation, node FROM ctx_marks
-                   JOIN unnest($1::bytea[]) WITH ORDINALITY AS given (mark, place) ON ctx_marks.mark = given.mark
-                   ORDER BY given.place LIMIT 1";
-        let given: &[(&(dyn ToSql + Sync), Type)] = &[(&given, Type::BYTEA_ARRAY)];
-        let found = self.asking.turns(&self.config).await?.client.query_typed_opt(sql, given).await?;
-        let Some(row) = found else { return Ok(None) };
-        let place = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or(0);
-        let mark = place.checked_sub(1).and_then(|place| marks.get(place)).copied();
-        let (conversation, node) = (row.try_get(1)?, row.try_get::<_, String>(2)?.into());
-        Ok(mark.map(|mark| Marked { mark, conversation, node }))
     }
 
     async fn delete(&self, id: &str) -> Result<(), StoreError> {

@@ -69,6 +69,7 @@ const MIGRATIONS: &[&str] = &[
         expires INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 ",
+    "DROP TABLE marks;",
 ];
 
 /// Prepares a connection for durable writes and several processes, and migrates the tables.

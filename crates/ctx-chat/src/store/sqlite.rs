@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use ctx_pipeline::Cancel;
-use ctx_types::session::{NodeId, Session};
+use ctx_types::session::Session;
 use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::broadcast;
 
@@ -16,8 +16,8 @@ use crate::store::notices::Notices;
 use crate::store::record::{Rows, StepRow, checkpoint_text, columns, count, entries, number};
 use crate::store::worker::{Patience, Worker};
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Mark, Marked, Notice,
-    StoreError, StoreFault, Stored, WAITS, log, schema,
+    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, StoreError,
+    StoreFault, Stored, WAITS, log, schema,
 };
 
 /// Time limit for waiting for another process that writes.
@@ -252,38 +252,6 @@ impl ConversationStore for SqliteStore {
             .alone(move |connection| {
                 let sql = "SELECT count(*) FROM conversations WHERE id >= ?1 AND id < ?2";
                 Ok(count(connection.prepare_cached(sql)?.query_row([&from, &to], |row| row.get(0))?))
-            })
-            .await
-    }
-
-    async fn mark(&self, id: &str, marks: Vec<(Mark, NodeId)>) -> Result<(), StoreError> {
-        let key = id.to_owned();
-        self.worker
-            .write(move |transaction| {
-                let sql = "INSERT OR REPLACE INTO marks SELECT ?1, id, ?2 FROM conversations WHERE id = ?3";
-                let mut insert = transaction.prepare_cached(sql)?;
-                for (mark, node) in marks {
-                    insert.execute(params![mark, &*node, key])?;
-                }
-                Ok(())
-            })
-            .await
-    }
-
-    async fn marked(&self, marks: &[Mark]) -> Result<Option<Marked>, StoreError> {
-        let marks = marks.to_vec();
-        self.worker
-            .alone(move |connection| {
-                let sql = "SELECT conversation, node FROM marks WHERE mark = ?1";
-                let mut statement = connection.prepare_cached(sql)?;
-                for mark in marks {
-                    let found =
-                        statement.query_row([mark], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
-                    if let Some((conversation, node)) = found.optional()? {
-                        return Ok(Some(Marked { mark, conversation, node: node.into() }));
-                    }
-                }
-                Ok(None)
             })
             .await
     }

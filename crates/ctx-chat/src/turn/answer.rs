@@ -66,6 +66,7 @@ impl Running<'_, '_> {
         self.end.text = message.text().as_ref().into();
         self.end.answer = Some(id.clone());
         let calls = message.tool_calls.clone();
+        self.end.calls.clone_from(&calls);
         self.push(message).await?;
         if calls.is_empty() || self.chat.leaves_calls {
             return Ok(false);

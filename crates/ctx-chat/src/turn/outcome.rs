@@ -4,7 +4,7 @@ use ctx_compress::request::{ContextUsage, Overflow};
 use ctx_engine::AssembleError;
 use ctx_types::report::Report;
 use ctx_types::session::NodeId;
-use ctx_types::{Phrase, Text, phrase};
+use ctx_types::{Phrase, Text, ToolCall, phrase};
 use ctx_wire::ReplyUsage;
 
 use crate::error::ClientError;
@@ -21,6 +21,8 @@ pub struct TurnEnd {
     pub text: Text,
     /// The message that has them.
     pub answer: Option<NodeId>,
+    /// Tool calls of the reply, with their stored ids.
+    pub calls: Vec<ToolCall>,
     /// How often the model was asked.
     pub rounds: usize,
     /// How much of its budget the last request used.

@@ -24,13 +24,13 @@ pub async fn preview_turn(
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
     let (mut events, cancel) = (Vec::new(), Cancel::default());
     let recorder = match session {
-        Some(session) => Recorder::preview(session.clone(), is_kept, chat.clock, &cancel),
-        None => Recorder::new(None, is_kept, chat.clock, &cancel),
+        Some(session) => Recorder::on_copy(session.clone(), memory, is_kept, chat.clock, &cancel),
+        None => Recorder::new(None, None, is_kept, chat.clock, &cancel),
     };
     let mut watch = |event| events.push(event);
     let mut running = Running::new(chat, recorder, request, &mut watch, &cancel);
     running.request.turn.preview = true;
-    let body = running.preview(memory).await?;
+    let body = running.preview().await?;
     let tokens = running.tokens();
     Ok(TurnPreview { body, tokens, events })
 }
@@ -47,7 +47,8 @@ pub struct TurnPreview {
 }
 
 impl Running<'_, '_> {
-    async fn preview(&mut self, memory: Option<&TurnCache>) -> Result<Vec<u8>, TurnFailure> {
+    async fn preview(&mut self) -> Result<Vec<u8>, TurnFailure> {
+        let memory = self.recorder.memory();
         let body = async {
             self.recover().await?;
             self.prepare();

@@ -9,6 +9,9 @@ use ctx_types::{Role, Text, ToolCall};
 use ctx_wire::Reply;
 use serde_json::{Value, json};
 
+/// Metadata key of the run.
+const RUN: &str = "runId";
+
 /// What is noted beside each message of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageTags {
@@ -23,11 +26,29 @@ pub struct MessageTags {
 impl MessageTags {
     fn metadata(&self) -> NodeMetadata {
         let mut metadata = NodeMetadata::default();
-        let tags = [("mode", &self.mode), ("runId", &self.run_id), ("agentId", &self.agent_id)];
-        for (key, value) in tags.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
-            metadata.kept.set(key, Value::from(&**value));
-        }
+        self.named().for_each(|(key, value)| metadata.kept.set(key, Value::from(value)));
         metadata
+    }
+
+    fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let tags = [("mode", &self.mode), (RUN, &self.run_id), ("agentId", &self.agent_id)];
+        tags.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?)))
+    }
+
+    /// Adds the tags and the time to a message of a client.
+    pub fn stamp(&self, node: &mut Node, at_millis: i64) {
+        node.timestamp = jiff::Timestamp::from_millisecond(at_millis).ok().map(|at| at.to_string().into());
+        for (key, value) in self.named() {
+            node.metadata.get_or_insert_default().kept.set(key, Value::from(value));
+        }
+    }
+
+    /// Returns whether a message belongs to this run, or was stored at most `millis` before a time.
+    pub fn is_repeat(&self, node: &Node, at_millis: i64, millis: i64) -> bool {
+        let run = node.metadata.as_ref().and_then(|metadata| metadata.kept.get(RUN)?.as_str());
+        let stored = node.timestamp.as_ref().and_then(|at| at.parse::<jiff::Timestamp>().ok());
+        run.is_some() && run == self.run_id.as_deref()
+            || stored.is_some_and(|stored| (0..=millis).contains(&(at_millis - stored.as_millisecond())))
     }
 
     /// The user's message; what was typed is kept beside it where that differs.
@@ -86,7 +107,7 @@ impl MessageTags {
         node
     }
 
-    /// What came of a turn that failed: what there is of an answer, and why there is no more.
+    /// The report of a failed turn: the partial reply and the error. It is shown, and never sent.
     pub(super) fn error(&self, partial: &str, code: &str, message: &str) -> Node {
         let mut metadata = self.metadata();
         metadata.kept.set("partType", Value::from("error"));

@@ -29,6 +29,15 @@ pub struct ChatLog<'a> {
     pub lease: Option<&'a Hold>,
 }
 
+/// A conversation that no store has.
+#[derive(Debug)]
+pub struct UnstoredConversation<'a> {
+    /// The messages.
+    pub session: Session,
+    /// The cache of its turns.
+    pub memory: Option<&'a TurnCache>,
+}
+
 impl std::fmt::Debug for ChatLog<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ChatLog").field("conversation", &self.conversation.id()).finish_non_exhaustive()
@@ -40,8 +49,9 @@ pub(super) struct Recorder<'a> {
     log: Option<ChatLog<'a>>,
     /// Whether what is said belongs to the conversation.
     is_kept: bool,
-    /// The conversation where there is no log: a copy of one for a preview, else an empty one.
-    scratch: Session,
+    /// The conversation for the model, if it differs from the stored one, or if nothing is stored.
+    copy: Option<Session>,
+    memory: Option<&'a TurnCache>,
     /// The message below which the next one goes, whatever others do; none where there is no conversation.
     last: Option<NodeId>,
     clock: &'a (dyn Fn() -> i64 + Send + Sync),
@@ -50,25 +60,30 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
+    /// Stores into a log. `sent` is the conversation for the model, if it differs from the stored one.
     pub(super) fn new(
         log: Option<ChatLog<'a>>,
+        sent: Option<Session>,
         is_kept: bool,
         clock: &'a (dyn Fn() -> i64 + Send + Sync),
         cancel: &'a Cancel,
     ) -> Self {
         let last = log.as_ref().map(|log| log.conversation.session().active_leaf_id().clone());
-        Self { log, is_kept, scratch: Session::new("none"), last, clock, cancel, unstored: 0 }
+        let memory = log.as_ref().and_then(|log| log.memory);
+        let copy = sent.or_else(|| log.is_none().then(|| Session::new("none")));
+        Self { log, is_kept, copy, memory, last, clock, cancel, unstored: 0 }
     }
 
-    /// Writes into a copy of a conversation, to find out what would be sent.
-    pub(super) fn preview(
+    /// Writes into a copy of a conversation, and stores nothing.
+    pub(super) fn on_copy(
         session: Session,
+        memory: Option<&'a TurnCache>,
         is_kept: bool,
         clock: &'a (dyn Fn() -> i64 + Send + Sync),
         cancel: &'a Cancel,
     ) -> Self {
         let last = Some(session.active_leaf_id().clone());
-        Self { log: None, is_kept, scratch: session, last, clock, cancel, unstored: 0 }
+        Self { log: None, is_kept, copy: Some(session), memory, last, clock, cancel, unstored: 0 }
     }
 
     /// Returns whether what is said belongs to the conversation.
@@ -91,14 +106,15 @@ impl<'a> Recorder<'a> {
         self.log.as_ref().map(|log| log.conversation.id())
     }
 
-    /// Returns the conversation.
+    /// Returns the conversation for the model.
     pub(super) fn session(&self) -> &Session {
-        self.log.as_ref().map_or(&self.scratch, |log| log.conversation.session())
+        let stored = || self.log.as_ref().map(|log| log.conversation.session());
+        self.copy.as_ref().or_else(stored).expect("there is a log or a copy")
     }
 
     /// Returns what turns of the conversation keep for each other.
     pub(super) fn memory(&self) -> Option<&'a TurnCache> {
-        self.log.as_ref()?.memory
+        self.memory
     }
 
     pub(super) fn now(&self) -> i64 {
@@ -113,15 +129,17 @@ impl<'a> Recorder<'a> {
             return Ok(Vec::new());
         }
         let at = self.now();
+        let in_copy = self.copy.as_mut().map(recovery::recover_copy).unwrap_or_default();
         let found = match &mut self.log {
             Some(log) if recovery::ends_dangling(log.conversation.session()) => {
                 within(self.cancel, log.conversation.recover(log.store, Some(at))).await?
             }
             Some(_) => Vec::new(),
-            None => recovery::recover_copy(&mut self.scratch),
+            None => in_copy,
         };
         if !found.is_empty() {
-            self.last = Some(self.session().active_leaf_id().clone());
+            let log = self.log.as_ref().map(|log| log.conversation.session());
+            self.last = log.or(self.copy.as_ref()).map(|session| session.active_leaf_id().clone());
         }
         Ok(found)
     }
@@ -142,10 +160,17 @@ impl<'a> Recorder<'a> {
     ) -> Result<(NodeId, Message, Option<T>), StoreError> {
         let at = self.now();
         node.timestamp = jiff::Timestamp::from_millisecond(at).ok().map(|at| at.to_string().into());
-        let (id, done) = if let Some(log) = self.log.as_mut().filter(|_| self.is_kept) {
-            within(self.cancel, log.add(self.last.as_ref(), &node, at, work)).await?
-        } else {
-            (self.add_to_scratch(&node)?, None)
+        let (id, done) = match (self.log.as_mut().filter(|_| self.is_kept), &mut self.copy) {
+            (Some(log), None) => within(self.cancel, log.add(self.last.as_ref(), &node, at, work)).await?,
+            (Some(log), Some(copy)) => {
+                let id = log.conversation.free_id();
+                node = node.with_id(id.clone());
+                append(copy, &node)?;
+                let copy = &*copy;
+                let adding = log.add(self.last.as_ref(), &node, at, async |_| work(copy).await);
+                within(self.cancel, adding).await?
+            }
+            (None, _) => (self.add_to_copy(&node)?, None),
         };
         if self.last.is_some() {
             self.last = Some(id.clone());
@@ -154,14 +179,17 @@ impl<'a> Recorder<'a> {
         Ok((id, message, done))
     }
 
-    fn add_to_scratch(&mut self, node: &Node) -> Result<NodeId, StoreError> {
+    fn add_to_copy(&mut self, node: &Node) -> Result<NodeId, StoreError> {
         self.unstored += 1;
         let numbers = self.unstored..;
-        let names = numbers.map(|number| NodeId::from(format!("m{number}")));
-        let id = names.into_iter().find(|id| self.scratch.node(id).is_none()).unwrap_or_default();
-        if let Some(parent) = self.last.clone().filter(|_| self.is_kept && self.log.is_none()) {
-            let node = Box::new(node.clone().with_id(id.clone()));
-            self.scratch.apply(&SessionOp::Append { parent, node })?;
+        let mut names = numbers.map(|number| NodeId::from(format!("m{number}")));
+        let id =
+            names.find(|id| self.session().node(id).is_none()).expect("an unbounded range has a free id");
+        if let (Some(copy), None) = (&mut self.copy, &self.log)
+            && self.is_kept
+            && self.last.is_some()
+        {
+            append(copy, &node.clone().with_id(id.clone()))?;
         }
         Ok(id)
     }
@@ -176,11 +204,27 @@ impl<'a> Recorder<'a> {
     /// Carries out an operation; one that does not fit what others made of the conversation is an error.
     pub(super) async fn apply(&mut self, label: &str, op: SessionOp) -> Result<(), StoreError> {
         let at = self.now();
-        match self.log.as_mut().filter(|_| self.is_kept) {
-            Some(log) => within(self.cancel, log.apply(label, &op, at)).await,
-            None => Ok(()),
+        let Some(log) = self.log.as_mut().filter(|_| self.is_kept) else { return Ok(()) };
+        // A message may be in the copy only.
+        let is_stored = match &op {
+            SessionOp::Edit { id, .. } => log.conversation.session().node(id).is_some(),
+            _ => true,
+        };
+        if is_stored || self.copy.is_none() {
+            within(self.cancel, log.apply(label, &op, at)).await?;
         }
+        if let Some(copy) = &mut self.copy {
+            copy.apply(&op)?;
+        }
+        Ok(())
     }
+}
+
+/// Appends a message to the active leaf.
+fn append(session: &mut Session, node: &Node) -> Result<(), StoreError> {
+    let parent = session.active_leaf_id().clone();
+    session.apply(&SessionOp::Append { parent, node: Box::new(node.clone()) })?;
+    Ok(())
 }
 
 /// Waits for a store, and one second more once the caller has cancelled: then it has the change as a whole, or not.

@@ -3,7 +3,7 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
+use ctx_engine::{Compile, Context, Engine, Format, Switches};
 use ctx_preset_import::{decode, detect};
 use ctx_processors::internal::ids;
 use ctx_tokens::internal::{MAX_TOKENS, message_cost};
@@ -89,7 +89,7 @@ impl Way<'_> {
 }
 
 fn is_conversation(bytes: &[u8], name: &str) -> bool {
-    detect(bytes, name, &Limits::default()).is_ok_and(Format::is_conversation)
+    detect(bytes, name).is_ok_and(Format::is_conversation)
 }
 
 fn text(
@@ -99,8 +99,7 @@ fn text(
     model: Model<'_>,
     sources: &mut Sources,
 ) -> Result<Counted> {
-    let limits = Limits::default();
-    let text = decode(bytes, &limits).map_err(|error| sources.explain(&files::name(file), &error))?;
+    let text = decode(bytes).map_err(|error| sources.explain(&files::name(file), &error))?;
     if text.contains(Text::INLINE_PICTURE) {
         return text_with_pictures(language, &text, file, model, sources);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ctx_engine::inspect::{Comparison, SavedContext};
 use ctx_engine::{Compile, Engine};
-use ctx_preset_import::{Document, Limits};
+use ctx_preset_import::Document;
 use serde_json::json;
 
 use crate::args::DiffArguments;
@@ -44,7 +44,7 @@ impl Side {
     fn read(path: &Path, sources: &mut Sources) -> Result<Self> {
         let file = InputFile::from(path);
         let bytes = sources.read(&file.path, &file.name)?;
-        let document = Document::read(&bytes, &file.name, &Limits::default());
+        let document = Document::read(&bytes, &file.name);
         let saved = document.ok().and_then(|document| SavedContext::read(&document.value));
         Ok(saved.map_or_else(|| Self::Agent(InputFile { bytes: Some(bytes), ..file }), Self::Saved))
     }

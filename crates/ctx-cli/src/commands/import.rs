@@ -6,7 +6,7 @@ use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use ctx_engine::{Engine, Format};
-use ctx_preset_import::{FieldStatus, Import, ImportReport, Importer, SourceFile};
+use ctx_preset_import::{Import, ImportReport, Importer, SourceFile};
 use ctx_types::{Diagnostic, Phrase, Severity, count_of, phrase};
 use serde::Serialize;
 
@@ -118,7 +118,7 @@ impl Refusal {
         written: &[Output<'_>],
         arguments: &AgentImportArguments,
     ) -> Option<Self> {
-        let is_lost = report.count(FieldStatus::Unsupported) > 0
+        let is_lost = report.counts.unsupported > 0
             || findings.iter().any(|finding| finding.severity == Severity::Error);
         if arguments.strict && is_lost {
             let why = phrase!("nothing written: `--strict` rejects errors and unsupported fields");

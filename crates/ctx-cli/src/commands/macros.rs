@@ -72,7 +72,7 @@ fn expand(language: Language, arguments: &MacrosExpandArguments) -> Result<Exit>
     inputs::check_stdin(both)?;
     let text = if is_stdin {
         let bytes = sources.read(Path::new("-"), TEXT)?;
-        let decoded = decode(&bytes, &ctx_engine::Limits::default());
+        let decoded = decode(&bytes);
         Text::from(&*decoded.map_err(|error| sources.explain(TEXT, &error))?)
     } else {
         sources.add(TEXT, arguments.text.as_bytes());

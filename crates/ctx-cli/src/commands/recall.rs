@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use ctx_compress::recall::{RecallAnswer, RecallQuery, RecalledPiece};
-use ctx_engine::Limits;
 use ctx_language::Language;
 use ctx_preset_import::decode;
 use ctx_types::internal::{Argument, Divider};
@@ -46,7 +45,7 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
 fn read(input: &Path, sources: &mut Sources) -> Result<String> {
     let name = files::name(input);
     let bytes = sources.read(input, &name)?;
-    let text = decode(&bytes, &Limits::default()).map_err(|error| sources.explain(&name, &error))?;
+    let text = decode(&bytes).map_err(|error| sources.explain(&name, &error))?;
     Ok(text.into_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ctx_preset_import::{Document, Limits};
+use ctx_preset_import::Document;
 use insta::assert_snapshot;
 use jsonschema::Validator;
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn a_new_project_follows_the_schemas() {
     let files = [("agent.yaml", "agent"), ("profile.yaml", "profile"), ("conversation.json", "session")];
     for (name, schema) in files.into_iter().chain([("case.yaml", "case")]) {
         let bytes = std::fs::read(folder.path().join("demo").join(name)).unwrap();
-        let value = Document::read(&bytes, name, &Limits::default()).unwrap().value;
+        let value = Document::read(&bytes, name).unwrap().value;
         assert_eq!(faults(&validator(schema), &value), [""; 0], "{name}");
     }
 }

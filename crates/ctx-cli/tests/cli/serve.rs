@@ -283,7 +283,9 @@ fn check_killed(database: Option<&str>) {
         let file = rusqlite::Connection::open(folder.path().join("s.db")).unwrap();
         assert_eq!(file.execute("UPDATE leases SET expires = 0", []).unwrap(), 1);
     }
-    let answer = two.post("/v1/chat/completions", &name, &hello());
+    let mut second = hello();
+    second["messages"][0]["content"] = "wordsOfTheUser again".into();
+    let answer = two.post("/v1/chat/completions", &name, &second);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let sent = server.requests().pop().unwrap().messages();
     assert_eq!(sent.iter().filter(|(_, text)| text.contains("wordsOfTheUser")).count(), 1, "{sent:?}");

@@ -148,7 +148,7 @@ fn a_store_of_a_newer_version_is_not_touched() {
     assert_snapshot!(folder.ctx(&says(&server, "Two")), @"
     exit code 3
     === errors
-    error: cannot open `s.db`: the store has version 99; this program supports up to 5; update the program
+    error: cannot open `s.db`: the store has version 99; this program supports up to 6; update the program
     ");
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     assert_eq!(server.requests().len(), 1);

@@ -1,6 +1,6 @@
 //! Rules of append-only requests, by example.
 
-use ctx_engine::{Compile, Context, Limits, Switches, read_agent};
+use ctx_engine::{Compile, Context, Switches, read_agent};
 use ctx_types::ports::ToolDefinition;
 use ctx_types::session::{Change, Node, NodeEdit, NodeId, NodeMetadata, Session, SessionOp};
 use ctx_types::{
@@ -140,8 +140,7 @@ fn repeats_placeholders_between_messages() {
         { "role": "user", "content": "Be brief." },
         { "type": "chat_history" },
     ] });
-    let agent =
-        read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(agent.to_string().as_bytes(), "a.json").unwrap();
     let with = Compile::default().with(|compile| {
         compile.switches = Switches {
             enable: vec!["ensure-alternating-roles".to_owned()],
@@ -171,7 +170,7 @@ fn repeats_placeholders_between_messages() {
 /// Sends a request after each user message, and returns the texts of the requests.
 fn run_conversation(agent: &Value, stored: &[(Role, &str)]) -> Vec<Vec<String>> {
     let bytes = agent.to_string();
-    let agent = read_agent(bytes.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(bytes.as_bytes(), "a.json").unwrap();
     let with = Compile::default().with(|compile| {
         compile.switches = Switches { enable: vec![], disable: vec!["merge-consecutive-roles".to_owned()] };
     });
@@ -310,7 +309,7 @@ fn reports_a_changed_note_when_the_request_is_sent_again() {
 #[test]
 fn recalls_messages_that_the_cut_drops() {
     let agent = json!({ "presetMessages": [{ "type": "chat_history" }] }).to_string();
-    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(agent.as_bytes(), "a.json").unwrap();
     let switches = Switches { enable: vec!["recall".to_owned()], disable: vec![] };
     let compiled =
         ENGINE.compile(&agent.value, &Compile::default().with(|compile| compile.switches = switches));
@@ -337,7 +336,7 @@ fn recalls_messages_that_the_cut_drops() {
 fn keeps_digest_after_planned_break() {
     let agent =
         json!({ "prefix": "append-only", "presetMessages": [{ "type": "chat_history" }] }).to_string();
-    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(agent.as_bytes(), "a.json").unwrap();
     let enable = ["request-compressor", "recall"].map(str::to_owned).to_vec();
     let switches = Switches { enable, disable: vec![] };
     let compiled =
@@ -401,7 +400,7 @@ fn inserts_text_with_variables_when_a_value_changes() {
 fn recalls_a_line_once() {
     let agent =
         json!({ "prefix": "append-only", "presetMessages": [{ "type": "chat_history" }] }).to_string();
-    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(agent.as_bytes(), "a.json").unwrap();
     let switches = Switches { enable: vec!["recall".to_owned()], disable: vec![] };
     let compiled =
         ENGINE.compile(&agent.value, &Compile::default().with(|compile| compile.switches = switches));
@@ -438,8 +437,7 @@ fn breaks_once_at_an_omitted_message_that_changed() {
         "regexConfig": { "presets": [{ "rules": [
             { "name": "hide", "regex": "/^Secret.*/g", "replacement": "", "applyTo": { "request": true } },
         ] }] } });
-    let agent =
-        read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(agent.to_string().as_bytes(), "a.json").unwrap();
     let compiled = ENGINE.compile(&agent.value, &Compile::default());
     let mut session = Session::new("s");
     let mut reasons = Vec::new();
@@ -491,7 +489,7 @@ fn send_turns(turns: &[(&Value, TurnInput)]) -> Vec<Context> {
     };
     let send = |(number, (agent, turn)): (usize, &(&Value, TurnInput))| {
         let agent = agent.to_string();
-        let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+        let agent = read_agent(agent.as_bytes(), "a.json").unwrap();
         let compiled = ENGINE.compile(&agent.value, &Compile::default());
         append(&mut session, Node::new(Role::User, format!("Question {number}")));
         let context = compiled.assemble_blocking(&session, turn).unwrap();
@@ -650,7 +648,7 @@ fn sends_examples_once_when_a_reply_is_regenerated() {
         { "role": "assistant", "content": "Example answer" },
         { "type": "chat_history" }] });
     let agent = agent.to_string();
-    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(agent.as_bytes(), "a.json").unwrap();
     let compiled = ENGINE.compile(&agent.value, &Compile::default());
     let (mut session, _) = Session::linear("s", [Node::new(Role::User, "Hello")]);
     let mut send = || {

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use ctx_engine::{
-    Compile, CompiledAgent, Context, Dialect, Engine, Limits, Ports, Request, Switches, read_agent,
-};
+use ctx_engine::{Compile, CompiledAgent, Context, Dialect, Engine, Ports, Request, Switches, read_agent};
 use ctx_types::ports::{Asset, AssetStore, PortError, PortFuture};
 use ctx_types::session::{Node, NodeEdit, NodeId, NodeMetadata, Session, SessionOp, StoredToolCall};
 use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
@@ -147,13 +145,7 @@ impl Host {
     }
 
     fn compiled(&self) -> CompiledAgent {
-        let agent = read_agent(
-            agent(self.note).to_string().as_bytes(),
-            "a.json",
-            &Limits::default(),
-            &ENGINE.anchors,
-        )
-        .unwrap();
+        let agent = read_agent(agent(self.note).to_string().as_bytes(), "a.json").unwrap();
         let enable = if self.options.recalls { vec!["recall".to_owned()] } else { vec![] };
         let disable = if self.options.merges { vec![] } else { vec!["merge-consecutive-roles".to_owned()] };
         let with = Compile::default().with(|compile| {

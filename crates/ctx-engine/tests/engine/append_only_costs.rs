@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use ctx_engine::{Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent};
+use ctx_engine::{Compile, CompiledAgent, Context, Engine, Switches, read_agent};
 use ctx_types::internal::SplitMix64;
 use ctx_types::session::{Node, Session, SessionOp, StoredToolCall};
 use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
@@ -43,8 +43,7 @@ fn compiled() -> CompiledAgent {
               "injectionStrategy": { "type": "depth", "depth": 4 } },
         ],
     });
-    let agent =
-        read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(agent.to_string().as_bytes(), "a.json").unwrap();
     let entries: Vec<Value> = (0..ENTRIES)
         .map(|uid| {
             let content = format!("Lore {uid}: {}", "the old tower stands by the lake. ".repeat(6));

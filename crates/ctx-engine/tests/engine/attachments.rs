@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use attached::Attached;
-use ctx_engine::{Compile, Dialect, Engine, Limits, Ports, Request, read_agent, read_conversation};
+use ctx_engine::{Compile, Dialect, Engine, Ports, Request, read_agent, read_conversation};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_tokens::internal::message_cost;
 use ctx_types::{Severity, TurnInput};
@@ -42,9 +42,8 @@ fn totals(dialect: Dialect, model: &str) -> Vec<u64> {
     for (id, priority) in [("before-limiter", 395), ("before-resolver", 9_999)] {
         engine.register(Arc::new(Probe { id, priority, tokens: tokens.clone() })).unwrap();
     }
-    let limits = Limits::default();
-    let agent = read_agent(&read("agent.yaml"), "agent.yaml", &limits, &engine.anchors).unwrap().value;
-    let session = read_conversation(&read("session.yaml"), "session.yaml", &limits).unwrap().value;
+    let agent = read_agent(&read("agent.yaml"), "agent.yaml").unwrap().value;
+    let session = read_conversation(&read("session.yaml"), "session.yaml").unwrap().value;
     let compiled = engine.compile(&agent, &Compile::default());
     let attached = Attached::of(&case);
     let ports = Ports::default().with(|lent| lent.attachments = attached.ports());

@@ -1,8 +1,7 @@
 use std::sync::LazyLock;
 
 use ctx_engine::{
-    Compile, CompiledAgent, Context, Dialect, Engine, Limits, Options, Request, SystemPlacement,
-    read_conversation,
+    Compile, CompiledAgent, Context, Dialect, Engine, Options, Request, SystemPlacement, read_conversation,
 };
 use ctx_tokens::ModelTable;
 use ctx_types::{Agent, Message, Role, Source, TurnInput};
@@ -14,7 +13,7 @@ static AGENT: LazyLock<CompiledAgent> =
     LazyLock::new(|| Engine::new().compile(&Agent::default(), &Compile::default()));
 
 fn assemble(messages: &Value) -> Context {
-    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
+    let session = read_conversation(messages.to_string().as_bytes(), "").unwrap().value;
     AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap()
 }
 

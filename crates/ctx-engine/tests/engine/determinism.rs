@@ -4,7 +4,7 @@ use crate::generate;
 
 use std::process::Command;
 
-use ctx_engine::{Compile, Engine, Limits, Switches, read_agent, read_conversation};
+use ctx_engine::{Compile, Engine, Switches, read_agent, read_conversation};
 use ctx_types::TurnInput;
 use generate::{Case, case};
 use proptest::strategy::{Strategy as _, ValueTree as _};
@@ -29,14 +29,13 @@ fn contexts() -> String {
 }
 
 fn context(engine: &Engine, case: &Case, at: usize) -> String {
-    let limits = Limits::default();
     let mut file = case.agent.clone();
     file["parameters"] = serde_json::json!({ "processors": [
         { "id": "nobody" }, { "id": "merge-consecutive-role" },
         { "id": "token-limiter", "config": { "retainedCharacters": at % 7, "x": 1, "a": 2, "m": 3 } },
     ] });
-    let agent = read_agent(file.to_string().as_bytes(), "agent.json", &limits, &engine.anchors).unwrap();
-    let session = read_conversation(case.session.to_string().as_bytes(), "chat.json", &limits).unwrap();
+    let agent = read_agent(file.to_string().as_bytes(), "agent.json").unwrap();
+    let session = read_conversation(case.session.to_string().as_bytes(), "chat.json").unwrap();
     let enable =
         ["merge-injections", "ensure-alternating-roles", "nobody-either"].map(str::to_owned).to_vec();
     let with =

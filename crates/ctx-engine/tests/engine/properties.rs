@@ -5,7 +5,7 @@ use crate::generate;
 use std::sync::LazyLock;
 
 use ctx_engine::{
-    Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation, read_profile,
+    Compile, CompiledAgent, Context, Engine, Switches, read_agent, read_conversation, read_profile,
 };
 use ctx_preset_import::Document;
 use ctx_types::session::Session;
@@ -20,11 +20,11 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 impl Case {
     fn agent(&self) -> Agent {
         let bytes = self.agent.to_string();
-        read_agent(bytes.as_bytes(), "", &Limits::default(), &ENGINE.anchors).unwrap().value
+        read_agent(bytes.as_bytes(), "").unwrap().value
     }
 
     fn session(&self) -> Session {
-        read_conversation(self.session.to_string().as_bytes(), "", &Limits::default()).unwrap().value
+        read_conversation(self.session.to_string().as_bytes(), "").unwrap().value
     }
 
     fn turn(&self) -> TurnInput {
@@ -62,10 +62,9 @@ fn name(message: &Message) -> (String, String) {
 }
 
 fn feed(bytes: &[u8], name: &str) {
-    let limits = Limits::default();
-    let agent = read_agent(bytes, name, &limits, &ENGINE.anchors).map(|agent| agent.value);
-    let session = read_conversation(bytes, name, &limits).map(|session| session.value);
-    let profile = read_profile(bytes, name, &limits).map(|profile| profile.value).ok();
+    let agent = read_agent(bytes, name).map(|agent| agent.value);
+    let session = read_conversation(bytes, name).map(|session| session.value);
+    let profile = read_profile(bytes, name).map(|profile| profile.value).ok();
     if let Ok(agent) = &agent {
         assert_eq!(
             Agent::read(agent.write(), &mut Reader::new()),
@@ -127,10 +126,9 @@ proptest! {
     #[test]
     fn points_diagnostics_into_junk_document(junk in outlined_junk()) {
         let bytes = junk.to_string();
-        let limits = Limits::default();
-        let agent = read_agent(bytes.as_bytes(), "", &limits, &ENGINE.anchors);
-        let session = read_conversation(bytes.as_bytes(), "", &limits);
-        let Ok(document) = Document::read(bytes.as_bytes(), "", &limits) else {
+        let agent = read_agent(bytes.as_bytes(), "");
+        let session = read_conversation(bytes.as_bytes(), "");
+        let Ok(document) = Document::read(bytes.as_bytes(), "") else {
             // YAML rejects control characters in a quoted text.
             prop_assert!(agent.is_err() && session.is_err(), "every reader rejects an unreadable document");
             return Ok(());

@@ -5,7 +5,7 @@ use crate::generate;
 use std::sync::LazyLock;
 
 use ctx_engine::inspect::SavedContext;
-use ctx_engine::{Compile, Context, Engine, Limits, read_agent};
+use ctx_engine::{Compile, Context, Engine, read_agent};
 use ctx_types::report::{Decision, Outcome, StablePart};
 use ctx_types::session::{Node, Session, SessionOp};
 use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
@@ -23,8 +23,7 @@ fn talk(count: usize) -> Session {
 }
 
 fn assemble(agent: &Value, count: usize, turn: TurnInput) -> Context {
-    let agent =
-        read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let agent = read_agent(agent.to_string().as_bytes(), "a.json").unwrap();
     let book = json!({ "entries": [
         { "uid": 1, "constant": true, "content": "always", "position": 4, "depth": 0 },
         { "uid": 2, "key": ["message"], "content": "sometimes", "position": 0 },

@@ -347,8 +347,11 @@ mod tests {
     #[track_caller]
     fn check(client: Dialect, given: &Value, provider: Dialect, expected: &Value, lost: &[&str]) {
         let parameters = given.as_object().unwrap().clone();
-        let tools = vec![json!({ "name": "look", "input_schema": {} })];
-        let mut asked = Asked { tools, parameters, ..Asked::default() };
+        let tool = match client {
+            Dialect::Gemini => json!({ "functionDeclarations": [{ "name": "look" }] }),
+            _ => json!({ "type": "function", "function": { "name": "look" } }),
+        };
+        let mut asked = Asked { tools: vec![tool], parameters, ..Asked::default() };
         let found = map_request(&mut asked, client, target(provider, ThinkingRule::Budget));
         assert_eq!(Value::Object(asked.parameters), *expected, "{provider}");
         assert_eq!(found.iter().map(|loss| loss.field.as_str()).collect::<Vec<_>>(), lost, "{provider}");

@@ -71,20 +71,6 @@ fn nobody_reaches_a_conversation_of_another_key() {
 }
 
 #[test]
-fn the_same_words_of_two_keys_are_two_conversations() {
-    let house = two_keys();
-    let all = json!([{ "role": "user", "content": "Hello" }, { "role": "assistant", "content": "Hi there" },
-        { "role": "user", "content": "Well?" }]);
-    send(&house, "alice", &json!([all[0]]), &[]);
-    let one = send(&house, "alice", &all, &[]);
-    let other = send(&house, "bob", &all, &[]);
-    let name = one.header("x-ctx-conversation").unwrap();
-    assert_ne!(other.header("x-ctx-conversation"), Some(name));
-    assert_eq!(get(&house, "bob", &format!("/conversations/{name}")).status, 404);
-    assert_eq!(get(&house, "alice", &format!("/conversations/{name}")).status, 200);
-}
-
-#[test]
 fn a_wrong_key_is_refused_in_every_dialect_and_shown_nowhere() {
     let house = two_keys();
     for path in PATHS {

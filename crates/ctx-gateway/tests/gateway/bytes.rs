@@ -283,3 +283,16 @@ fn returns_headers_of_the_provider() {
         assert_eq!(names.map(|name| got.header(name)), [Some("r1"), Some("7"), None], "{got:?}");
     }
 }
+
+#[test]
+fn returns_stored_responses_of_named_conversations() {
+    let house = House::new(Dialect::OpenaiResponses, vec![whole(Dialect::OpenaiResponses)]);
+    let named = [("x-ctx-conversation", "c")];
+    let body = json!({ "model": "ada", "input": "Hello" }).to_string();
+    let got = house.ask("POST", "/v1/responses", &named, body.as_bytes()).json();
+    let stored = house.get(&format!("/v1/responses/{}", got["id"].as_str().unwrap())).json();
+    assert_eq!((&stored["id"], &stored["status"]), (&got["id"], &json!("completed")));
+    assert_eq!(stored["output"][0]["content"][0]["text"], "Hi there");
+    assert_eq!(stored["usage"]["input_tokens"], 5);
+    assert_eq!(house.get("/v1/responses/other").status, 404);
+}

@@ -1,4 +1,4 @@
-//! Conversations: those that are found again, those that are named, branches, undo, and why a turn was sent as it was.
+//! Conversations: unnamed and named requests, branches, retries, failures, undo, and reports.
 
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
@@ -19,20 +19,35 @@ fn house(answers: &[&str]) -> House {
 /// Sends messages, by turns of the user and of the assistant.
 #[track_caller]
 fn send(house: &House, said: &[&str]) -> Got {
+    let got = house.ask("POST", "/v1/chat/completions", &[], &body_of(said));
+    assert_eq!(got.status, 200, "{got:?}");
+    got
+}
+
+/// Sends messages, by turns of the user and of the assistant, of a named conversation. Returns the reply.
+#[track_caller]
+fn send_named(house: &House, headers: &[(&str, &str)], said: &[&str]) -> String {
+    let got = house.ask("POST", "/v1/chat/completions", &named(headers), &body_of(said));
+    assert_eq!((got.status, got.header("x-ctx-conversation")), (200, Some("c")), "{got:?}");
+    got.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+}
+
+fn named<'a>(headers: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    [&[("x-ctx-conversation", "c")], headers].concat()
+}
+
+/// A request with messages, by turns of the user and of the assistant.
+fn body_of(said: &[&str]) -> Vec<u8> {
     let roles = ["user", "assistant"].into_iter().cycle();
     let messages: Vec<Value> =
         said.iter().zip(roles).map(|(text, role)| json!({ "role": role, "content": text })).collect();
-    let got = house.post("/v1/chat/completions", &json!({ "model": "ada", "messages": messages }));
-    assert_eq!(got.status, 200, "{got:?}");
-    got
+    json!({ "model": "ada", "messages": messages }).to_string().into_bytes()
 }
 
 /// Says something in a conversation that is named.
 #[track_caller]
 fn say(house: &House, text: &str, headers: &[(&str, &str)]) -> Got {
-    let body = json!({ "model": "ada", "messages": [{ "role": "user", "content": text }] });
-    let headers = [&[("x-ctx-conversation", "c")], headers].concat();
-    house.ask("POST", "/v1/chat/completions", &headers, body.to_string().as_bytes())
+    house.ask("POST", "/v1/chat/completions", &named(headers), &body_of(&[text]))
 }
 
 /// The texts of a stored conversation.
@@ -48,53 +63,7 @@ fn sent(house: &House) -> Vec<String> {
 }
 
 #[test]
-fn a_request_that_sends_everything_goes_on_with_the_conversation_that_it_continues() {
-    let house = house(&["Hi.", "Fine.", "Bye."]);
-    let first = send(&house, &["Hello"]);
-    let second = send(&house, &["Hello", "Hi.", "How are you?"]);
-    let third = send(&house, &["Hello", "Hi.", "How are you?", "Fine.", "Goodbye"]);
-    let name = first.header("x-ctx-conversation").unwrap().to_owned();
-    assert_eq!(second.header("x-ctx-conversation"), Some(&*name));
-    assert_eq!(third.header("x-ctx-conversation"), Some(&*name));
-    assert_eq!(texts(&house, &name), ["Hello", "Hi.", "How are you?", "Fine.", "Goodbye", "Bye."]);
-    assert_eq!(house.get("/conversations").json()["data"].as_array().unwrap().len(), 1);
-}
-
-#[test]
-fn asking_again_or_otherwise_begins_a_branch() {
-    let house = house(&["Hi.", "Fine.", "Well.", "Noon."]);
-    let first = send(&house, &["Hello"]);
-    let name = first.header("x-ctx-conversation").unwrap().to_owned();
-    let said = [
-        &["Hello", "Hi.", "How are you?"][..],
-        &["Hello", "Hi.", "How are you?"],
-        &["Hello", "Hi.", "What time is it?"],
-    ];
-    for (said, answer) in said.into_iter().zip(["Fine.", "Well.", "Noon."]) {
-        let got = send(&house, said);
-        assert_eq!(got.header("x-ctx-conversation"), Some(&*name));
-        assert_eq!(texts(&house, &name), [said, &[answer]].concat());
-    }
-}
-
-#[test]
-fn conversations_that_begin_with_the_same_words_stay_apart() {
-    let house = house(&["Hi.", "Hey."]);
-    let (one, other) = (send(&house, &["Hello"]), send(&house, &["Hello"]));
-    assert_ne!(one.header("x-ctx-conversation"), other.header("x-ctx-conversation"));
-}
-
-#[test]
-fn words_that_nobody_said_are_another_conversation() {
-    let house = house(&["Hi.", "Fine."]);
-    let first = send(&house, &["Hello"]);
-    let other = send(&house, &["Hello", "Something else.", "How are you?"]);
-    assert_ne!(first.header("x-ctx-conversation"), other.header("x-ctx-conversation"));
-    assert_eq!(sent(&house)[1..4], ["Hello", "Something else.", "How are you?"]);
-}
-
-#[test]
-fn results_of_tools_go_on_with_the_turn_that_called_them() {
+fn sends_tool_results_of_unnamed_requests() {
     let call = json!({ "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{ \"at\": 1 }" } });
     let calls = json!({ "choices": [{ "message": { "role": "assistant", "content": null, "tool_calls": [call] },
         "finish_reason": "tool_calls" }] });
@@ -107,7 +76,6 @@ fn results_of_tools_go_on_with_the_turn_that_called_them() {
     let all = json!([question, message, result]);
     let second = house.post("/v1/chat/completions", &json!({ "model": "ada", "messages": all }));
     assert_eq!(second.json()["choices"][0]["message"]["content"], "Red.");
-    assert_eq!(second.header("x-ctx-conversation"), first.header("x-ctx-conversation"));
     let roles: Vec<String> =
         house.provider.requests()[1].messages().into_iter().map(|(role, _)| role).collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool"]);
@@ -121,27 +89,6 @@ fn a_named_conversation_is_sent_only_what_is_new() {
     assert_eq!(second.header("x-ctx-conversation"), Some("c"));
     assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
     assert_eq!(sent(&house)[1..4], ["Hello", "Hi.", "How are you?"]);
-}
-
-#[test]
-fn every_dialect_can_name_a_conversation_in_its_body() {
-    let house = house(&["1", "2", "3", "4"]);
-    let metadata = json!({ "conversation": "c" });
-    let user = json!([{ "role": "user", "content": "Hello" }]);
-    let bodies = [
-        ("/v1/chat/completions", json!({ "model": "ada", "messages": user, "metadata": metadata })),
-        ("/v1/messages", json!({ "model": "ada", "max_tokens": 9, "messages": user, "metadata": metadata })),
-        ("/v1/responses", json!({ "model": "ada", "input": "Hello", "conversation": "c" })),
-        (
-            "/v1beta/models/ada:generateContent",
-            json!({ "contents": [{ "parts": [{ "text": "Hello" }] }], "metadata": metadata }),
-        ),
-    ];
-    for (path, body) in bodies {
-        let got = house.post(path, &body);
-        assert_eq!((got.status, got.header("x-ctx-conversation")), (200, Some("c")), "{got:?}");
-    }
-    assert_eq!(texts(&house, "c"), ["Hello", "1", "Hello", "2", "Hello", "3", "Hello", "4"]);
 }
 
 #[test]
@@ -177,19 +124,6 @@ fn a_place_without_a_conversation_is_refused() {
 }
 
 #[test]
-fn steps_are_undone_and_done_again() {
-    let house = house(&["Hi."]);
-    say(&house, "Hello", &[]);
-    let undone = house.ask("POST", "/conversations/c/undo", &[], b"");
-    assert_eq!(undone.status, 200, "{undone:?}");
-    assert_eq!(texts(&house, "c"), ["Hello"]);
-    assert_eq!(house.ask("POST", "/conversations/c/redo", &[], b"").status, 200);
-    assert_eq!(texts(&house, "c"), ["Hello", "Hi."]);
-    let stale = house.ask("POST", "/conversations/c/undo", &[("x-ctx-revision", "1")], b"");
-    assert_eq!(stale.status, 409);
-}
-
-#[test]
 fn a_turn_can_be_explained() {
     let house = house(&["Hi."]);
     let got = say(&house, "Hello", &[("x-ctx-explain", "1")]);
@@ -203,21 +137,6 @@ fn a_turn_can_be_explained() {
 }
 
 #[test]
-fn a_failed_turn_can_be_sent_again() {
-    let house =
-        House::new(Dialect::OpenaiChat, vec![says("Hi."), Answer::error(400, "odd", "no"), says("Fine.")]);
-    let name = send(&house, &["Hello"]).header("x-ctx-conversation").unwrap().to_owned();
-    let said = ["user", "assistant", "user"].into_iter().zip(["Hello", "Hi.", "How are you?"]);
-    let said: Vec<Value> = said.map(|(role, text)| json!({ "role": role, "content": text })).collect();
-    let body = json!({ "model": "ada", "messages": said });
-    let failed = house.post("/v1/chat/completions", &body);
-    assert_eq!(failed.status, 400, "{failed:?}");
-    let got = house.post("/v1/chat/completions", &body);
-    assert_eq!(got.json()["choices"][0]["message"]["content"], "Fine.");
-    assert_eq!(texts(&house, &name), ["Hello", "Hi.", "How are you?", "Fine."]);
-}
-
-#[test]
 fn a_conversation_outlives_the_gateway() {
     let house = house(&["Hi."]);
     say(&house, "Hello", &[]);
@@ -225,19 +144,6 @@ fn a_conversation_outlives_the_gateway() {
     let again = House::open(folder, Dialect::OpenaiChat, crate::server::Server::script([says("Fine.")]));
     say(&again, "How are you?", &[]);
     assert_eq!(texts(&again, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
-}
-
-#[test]
-fn a_request_that_sends_everything_goes_on_after_the_gateway_was_started_anew() {
-    let mut house = house(&["Hi.", "Fine.", "Bye."]);
-    let name = send(&house, &["Hello"]).header("x-ctx-conversation").unwrap().to_owned();
-    let said = ["Hello", "Hi.", "How are you?", "Fine.", "Goodbye"];
-    for (said, answer) in [(&said[..3], "Fine."), (&said, "Bye."), (&said[..3], "Well.")] {
-        let answers = crate::server::Server::script([says(answer)]);
-        house = House::open(house.close(), Dialect::OpenaiChat, answers);
-        assert_eq!(send(&house, said).header("x-ctx-conversation"), Some(&*name));
-        assert_eq!(texts(&house, &name), [said, &[answer]].concat());
-    }
 }
 
 #[test]
@@ -249,13 +155,259 @@ fn names_of_any_script_are_percent_encoded_in_headers() {
         let body = json!({ "model": "ada", "messages": user, "metadata": { "conversation": name } });
         let first = house.post("/v1/chat/completions", &body);
         assert_eq!((first.status, first.header("x-ctx-conversation")), (200, Some(encoded)), "{first:?}");
-        let body = json!({ "model": "ada", "messages": user }).to_string();
         let named = [("x-ctx-conversation", encoded)];
-        let second = house.ask("POST", "/v1/chat/completions", &named, body.as_bytes());
+        let second = house.ask("POST", "/v1/chat/completions", &named, &body_of(&["Hello again"]));
         assert_eq!((second.status, second.header("x-ctx-conversation")), (200, Some(encoded)), "{second:?}");
         let sent = house.provider.requests().pop().unwrap().messages();
-        assert_eq!(sent.iter().filter(|(_, text)| text == "Hello").count(), 2, "{sent:?}");
+        assert_eq!(sent.iter().filter(|(_, text)| text.starts_with("Hello")).count(), 2, "{sent:?}");
     }
+}
+
+/// The texts that the provider gets after the system message.
+fn history(house: &House) -> Vec<String> {
+    sent(house).split_off(1)
+}
+
+#[test]
+fn stores_no_unnamed_requests() {
+    let house = house(&["Hi.", "Fine.", "Bye."]);
+    let trimmed = ["Hi.", "How are you?", "Fine.", "Goodbye"];
+    let clock = |time: &str| json!({ "role": "system", "content": format!("It is {time}.") });
+    let user = |text: &str| json!({ "role": "user", "content": text });
+    let reply = |text: &str| json!({ "role": "assistant", "content": text });
+    let bodies = [
+        json!([clock("12:00"), user("Hello")]),
+        json!([clock("12:01"), user("Hello"), reply("Hi."), user("How are you?")]),
+        json!([clock("12:02"), reply("Hi."), user("How are you?"), reply("Fine."), user("Goodbye")]),
+    ];
+    for messages in &bodies {
+        let got = house.post("/v1/chat/completions", &json!({ "model": "ada", "messages": messages }));
+        let headers = ["x-ctx-conversation", "x-ctx-answer", "x-ctx-revision"];
+        assert_eq!((got.status, headers.map(|name| got.header(name))), (200, [None; 3]), "{got:?}");
+        let report = house.get(&format!("/turns/{}", got.header("x-ctx-turn").unwrap())).json();
+        assert!(report["report"]["stages"].as_array().is_some_and(|stages| !stages.is_empty()), "{report}");
+    }
+    assert_eq!(history(&house), trimmed);
+    assert!(sent(&house)[0].ends_with("It is 12:02."), "{:?}", sent(&house));
+    assert_eq!(house.get("/conversations").json()["data"], json!([]));
+}
+
+#[test]
+fn aligns_full_histories() {
+    let house = house(&["Hi.", "Fine.", "Bye."]);
+    let said = ["Hello", "Hi.", " How are you?\n", "Fine.", "Goodbye"];
+    for (count, reply) in [(1, "Hi."), (3, "Fine."), (5, "Bye.")] {
+        assert_eq!(send_named(&house, &[], &said[..count]), reply);
+    }
+    assert_eq!(texts(&house, "c"), ["Hello", "Hi.", " How are you?\n", "Fine.", "Goodbye", "Bye."]);
+    assert_eq!(history(&house), said);
+}
+
+#[test]
+fn aligns_sliding_windows() {
+    let house = house(&["Hi.", "Fine.", "Bye.", "Yes."]);
+    let said = ["Hello", "Hi.", "How are you?", "Fine.", "Goodbye", "Bye.", "Wait"];
+    for range in [0..1, 0..3, 2..5, 4..7] {
+        send_named(&house, &[], &said[range]);
+    }
+    assert_eq!(texts(&house, "c"), [&said[..], &["Yes."]].concat());
+    assert_eq!(history(&house), said);
+}
+
+#[test]
+fn branches_where_a_message_was_edited() {
+    let house = house(&["Hi.", "Fine.", "Well.", "Noon.", "Hey.", "So."]);
+    let first = ["Hello", "Hi.", "How are you?", "Fine."];
+    for (said, reply) in [
+        (&first[..1], "Hi."),
+        (&first[..3], "Fine."),
+        // The same once more is another reply.
+        (&first[..3], "Well."),
+        (&["Hello", "Hi.", "What time is it?"], "Noon."),
+        (&["Good day", "Hi.", "How are you?"], "Hey."),
+        // A branch that is not the active one is continued.
+        (&["Hello", "Hi.", "How are you?", "Fine.", "So?"], "So."),
+    ] {
+        assert_eq!(send_named(&house, &[], said), reply);
+        assert_eq!(texts(&house, "c"), [said, &[reply]].concat());
+        assert_eq!(history(&house), said);
+    }
+    let nodes = house.get("/conversations/c").json()["revision"].as_u64().unwrap();
+    assert!(nodes < 25, "{nodes} steps");
+}
+
+#[test]
+fn takes_system_messages_from_each_request() {
+    let house = house(&["Hi.", "Fine.", "Bye."]);
+    let ask = |time: &str, said: &[&str]| {
+        let mut body: Value = serde_json::from_slice(&body_of(said)).unwrap();
+        let clock = json!({ "role": "system", "content": format!("It is {time}.") });
+        body["messages"].as_array_mut().unwrap().insert(0, clock);
+        let got = house.ask("POST", "/v1/chat/completions", &named(&[]), body.to_string().as_bytes());
+        assert_eq!(got.status, 200, "{got:?}");
+        let sent = sent(&house);
+        let is_clock = |text: &&String| text.contains("It is 12");
+        assert_eq!(sent.iter().filter(is_clock).count(), 1, "{sent:?}");
+        assert!(sent[0].ends_with(&format!("\n\nIt is {time}.")), "{sent:?}");
+    };
+    ask("12:00", &["Hello"]);
+    ask("12:01", &["Hello", "Hi.", "How are you?"]);
+    ask("12:02", &["Goodbye"]);
+    assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Fine.", "Goodbye", "Bye."]);
+}
+
+#[test]
+fn keeps_branches_of_two_clients_apart() {
+    let house = House::new(Dialect::OpenaiChat, vec![]);
+    let provider = Server::start(|request| says(&request.messages().last().unwrap().1));
+    let house = House::open(house.close(), Dialect::OpenaiChat, provider);
+    send_named(&house, &[], &["Hello"]);
+    let said = ["One", "Two"].map(|text| ["Hello", "Hello", text]);
+    let streams = said.map(|said| house.send("POST", "/v1/chat/completions", &named(&[]), &body_of(&said)));
+    for (stream, said) in streams.into_iter().zip(&said) {
+        let got = crate::house::read(stream);
+        assert_eq!(got.json()["choices"][0]["message"]["content"], said[2], "{got:?}");
+    }
+    for said in said {
+        let all = [&said[..], &[said[2], "More"]].concat();
+        send_named(&house, &[], &all);
+        assert_eq!(texts(&house, "c"), [&all[..], &["More"]].concat());
+    }
+}
+
+#[test]
+fn stores_a_retried_message_once() {
+    let house = house(&["Hi.", "Hey.", "Fine.", "Well.", "Bye."]);
+    let key = |key| [("idempotency-key", key)];
+    assert_eq!(send_named(&house, &key("a"), &["Hello"]), "Hi.");
+    assert_eq!(send_named(&house, &key("a"), &["Hello"]), "Hey.");
+    assert_eq!(send_named(&house, &key("b"), &["How are you?"]), "Fine.");
+    assert_eq!(send_named(&house, &[], &["How are you?"]), "Well.");
+    assert_eq!(texts(&house, "c"), ["Hello", "Hey.", "How are you?", "Well."]);
+    send_named(&house, &[], &["Goodbye"]);
+    assert_eq!(history(&house), ["Hello", "Hey.", "How are you?", "Well.", "Goodbye"]);
+}
+
+#[test]
+fn never_sends_the_report_of_a_failed_turn() {
+    let failure = || Answer::error(400, "odd", "no");
+    let answers = vec![says("Hi."), failure(), says("Fine."), failure(), says("Bye.")];
+    let house = House::new(Dialect::OpenaiChat, answers);
+    send_named(&house, &[], &["Hello"]);
+    assert_eq!(say(&house, "How are you?", &[]).status, 400);
+    let stored = house.get("/conversations/c").json();
+    assert_eq!(stored["messages"][3]["partType"], "error", "{stored}");
+    let turn = stored["messages"][2]["id"].as_str().unwrap();
+    let report = house.get(&format!("/conversations/c/turns/{turn}")).json();
+    assert!(report["report"].is_object() && report["error"].as_str().unwrap().contains("no"), "{report}");
+    // A retry answers the same message.
+    assert_eq!(send_named(&house, &[], &["Hello", "Hi.", "How are you?"]), "Fine.");
+    assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
+    assert_eq!(say(&house, "Wait", &[]).status, 400);
+    assert_eq!(send_named(&house, &[], &["Goodbye"]), "Bye.");
+    let merged = "Wait\n\n---\n\nGoodbye";
+    assert_eq!(history(&house), ["Hello", "Hi.", "How are you?", "Fine.", merged]);
+    assert!(texts(&house, "c")[5].contains("LLM_ERROR"), "{:?}", texts(&house, "c"));
+}
+
+#[test]
+fn takes_cache_marks_from_each_request() {
+    let reply = json!({ "type": "message", "role": "assistant", "content": [{ "type": "text", "text": "Hi." }],
+        "stop_reason": "end_turn", "usage": { "input_tokens": 1, "output_tokens": 1 } });
+    let house = House::new(Dialect::Anthropic, vec![Answer::json(200, &reply), Answer::json(200, &reply)]);
+    let mark = json!({ "type": "ephemeral" });
+    let marked = |text: &str| json!([{ "type": "text", "text": text, "cache_control": mark }]);
+    let plain = |text: &str| json!([{ "type": "text", "text": text }]);
+    let first = json!([{ "role": "user", "content": marked("Hello") }]);
+    let second = json!([{ "role": "user", "content": plain("Hello") }, { "role": "assistant", "content": "Hi." },
+        { "role": "user", "content": marked("How are you?") }]);
+    for messages in [first, second] {
+        let body = json!({ "model": "ada", "max_tokens": 9, "messages": messages }).to_string();
+        let got = house.ask("POST", "/v1/messages", &named(&[]), body.as_bytes());
+        assert_eq!(got.status, 200, "{got:?}");
+        let sent = house.provider.requests().pop().unwrap().json();
+        assert_eq!(sent["messages"].to_string().matches("ephemeral").count(), 1, "{sent}");
+    }
+    assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Hi."]);
+}
+
+#[test]
+fn every_dialect_can_name_a_conversation_in_its_body() {
+    let house = house(&["1", "2", "3", "4"]);
+    let metadata = json!({ "conversation": "c" });
+    let user = |text: &str| json!([{ "role": "user", "content": text }]);
+    let bodies = [
+        ("/v1/chat/completions", json!({ "model": "ada", "messages": user("a"), "metadata": metadata })),
+        (
+            "/v1/messages",
+            json!({ "model": "ada", "max_tokens": 9, "messages": user("b"), "metadata": metadata }),
+        ),
+        ("/v1/responses", json!({ "model": "ada", "input": "c", "conversation": "c" })),
+        (
+            "/v1beta/models/ada:generateContent",
+            json!({ "contents": [{ "parts": [{ "text": "d" }] }], "metadata": metadata }),
+        ),
+    ];
+    for (path, body) in bodies {
+        let got = house.post(path, &body);
+        assert_eq!((got.status, got.header("x-ctx-conversation")), (200, Some("c")), "{got:?}");
+    }
+    assert_eq!(texts(&house, "c"), ["a", "1", "b", "2", "c", "3", "d", "4"]);
+}
+
+#[test]
+fn continues_a_previous_response() {
+    let house = house(&["Hi.", "Fine.", "Well."]);
+    let ask = |body: &Value| house.post("/v1/responses", body);
+    let first = ask(&json!({ "model": "ada", "input": "Hello", "conversation": "c" })).json();
+    let previous = &first["id"];
+    for reply in ["Fine.", "Well."] {
+        let next = json!({ "model": "ada", "input": "How are you?", "previous_response_id": previous });
+        assert_eq!(ask(&next).header("x-ctx-conversation"), Some("c"));
+        assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", reply]);
+    }
+    let unknown = json!({ "model": "ada", "input": "Hello", "previous_response_id": "resp_0" });
+    assert_eq!(ask(&unknown).status, 400);
+}
+
+#[test]
+fn names_conversations_by_enabled_fields() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let names = "conversation-names = [\"metadata.user_id\", \"prompt_cache_key\"]";
+    std::fs::write(folder.path().join("ctx.toml"), names).unwrap();
+    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
+    let house = House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        options.config.is_ignored = false;
+    });
+    let user = json!([{ "role": "user", "content": "Hello" }]);
+    let metadata = json!({ "user_id": json!({ "device_id": "d", "session_id": "s1" }).to_string() });
+    let body = json!({ "model": "ada", "max_tokens": 9, "messages": user, "metadata": metadata });
+    assert_eq!(house.post("/v1/messages", &body).header("x-ctx-conversation"), Some("s1"));
+    let body = json!({ "model": "ada", "messages": user, "prompt_cache_key": "k" });
+    assert_eq!(house.post("/v1/chat/completions", &body).header("x-ctx-conversation"), Some("k"));
+    assert_eq!(say(&house, "Hello", &[]).header("x-ctx-conversation"), None);
+    // Another request of the same client, such as one for a title, is a branch.
+    let title = json!({ "model": "ada", "prompt_cache_key": "k",
+        "messages": [{ "role": "user", "content": "Write a title." }] });
+    house.post("/v1/chat/completions", &title);
+    assert_eq!(texts(&house, "k")[0], "Write a title.");
+}
+
+#[test]
+fn undoes_a_turn_and_deletes_a_conversation() {
+    let house = house(&["Hi.", "Fine."]);
+    say(&house, "Hello", &[]);
+    say(&house, "How are you?", &[]);
+    let undone = house.ask("POST", "/conversations/c/undo", &[], b"");
+    assert_eq!(undone.status, 200, "{undone:?}");
+    assert_eq!(texts(&house, "c"), ["Hello", "Hi."]);
+    assert_eq!(house.ask("POST", "/conversations/c/redo", &[], b"").status, 200);
+    assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
+    let stale = house.ask("POST", "/conversations/c/undo", &[("x-ctx-revision", "1")], b"");
+    assert_eq!(stale.status, 409);
+    assert_eq!(house.ask("DELETE", "/conversations/c", &[], b"").json()["deleted"], true);
+    assert_eq!(house.get("/conversations/c").status, 404);
+    assert_eq!(house.ask("DELETE", "/conversations/c", &[], b"").status, 404);
 }
 
 fn append_only_house() -> House {
@@ -288,4 +440,19 @@ fn repeats_requests_of_named_conversations() {
         assert_eq!(before[..], after[..before.len()]);
     }
     assert!(sent(&house).contains(&"Answer to Hello.".to_owned()), "{:?}", sent(&house));
+}
+
+#[test]
+fn accepts_system_messages_at_the_end_of_named_requests() {
+    let house = append_only_house();
+    for said in [&["Hello"][..], &["Hello", "Hi.", "How are you?"]] {
+        let mut body: Value = serde_json::from_slice(&body_of(said)).unwrap();
+        let note = json!({ "role": "system", "content": "Be quick." });
+        body["messages"].as_array_mut().unwrap().push(note);
+        let got = house.ask("POST", "/v1/chat/completions", &named(&[]), body.to_string().as_bytes());
+        assert_eq!(got.status, 200, "{got:?}");
+        let notes = sent(&house).iter().filter(|text| text.contains("Be quick.")).count();
+        assert_eq!(notes, 1, "{:?}", sent(&house));
+    }
+    assert_eq!(texts(&house, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
 }

@@ -79,27 +79,6 @@ fn any_process_takes_the_next_turn() {
 }
 
 #[test]
-fn a_client_that_sends_everything_is_known_by_every_process() {
-    on_every_store(|store| {
-        let (one, two) = (house(store, vec![says("Hi.")]), house(store, vec![says("Fine.")]));
-        // A new name, because other runs use the same database.
-        let hello = name("hello");
-        let send = |house: &House, said: &[&str]| {
-            let roles = ["user", "assistant"].into_iter().cycle();
-            let messages: Vec<Value> =
-                said.iter().zip(roles).map(|(text, role)| json!({ "role": role, "content": text })).collect();
-            let got = house.post("/v1/chat/completions", &json!({ "model": "ada", "messages": messages }));
-            got.header("x-ctx-conversation").unwrap().to_owned()
-        };
-        let conversation = send(&one, &[&hello]);
-        // A closed gateway has stored everything.
-        drop(one.close());
-        assert_eq!(send(&two, &[&hello, "Hi.", "How are you?"]), conversation);
-        assert_eq!(texts(&two, &conversation), [&hello, "Hi.", "How are you?", "Fine."]);
-    });
-}
-
-#[test]
 fn a_turn_waits_for_that_of_another_process() {
     on_every_store(|store| {
         let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);

@@ -129,23 +129,26 @@ fn a_key_begins_no_more_conversations_than_it_may_have() {
         ("/v1/chat/completions", "/error/code", "permission_denied"),
         ("/v1/messages", "/error/type", "permission_error"),
     ] {
-        let refused = house.ask("POST", path, &headers[..1], &hello());
+        let refused = house.ask("POST", path, &[headers[0], ("x-ctx-conversation", "second")], &hello());
         assert_eq!(refused.status, 403, "{refused:?}");
         assert_eq!(refused.json().pointer(pointer).unwrap(), kind, "{refused:?}");
     }
+    // Nothing is stored without a name.
+    assert_eq!(house.ask("POST", "/v1/chat/completions", &headers[..1], &hello()).status, 200);
     assert_eq!(house.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
 }
 
 #[test]
 fn requests_at_the_same_time_begin_no_more_conversations_than_the_key_may_have() {
     let (house, key) = limited(None, KeyLimits { conversations: Some(3), ..KeyLimits::default() });
-    let headers = [("authorization", key.as_str())];
     let body = hello();
     // All of them lack the last byte until the last one has connected.
     let (last, rest) = body.split_last().unwrap();
-    let begun: Vec<_> = (0..16)
-        .map(|_| house.begin(("POST", "/v1/chat/completions"), &headers, (rest, body.len())))
-        .collect();
+    let begin = |name: String| {
+        let headers = [("authorization", key.as_str()), ("x-ctx-conversation", &name)];
+        house.begin(("POST", "/v1/chat/completions"), &headers, (rest, body.len()))
+    };
+    let begun: Vec<_> = (0..16).map(|number| begin(number.to_string())).collect();
     let ended = begun.into_iter().map(|mut stream| {
         stream.write_all(&[*last]).unwrap();
         stream

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ctx_preset_import::{Document, Limits};
+use ctx_preset_import::Document;
 
 /// Returns the bytes of a text in a block: from its sign to the end of its last line. The value is known to begin at
 /// `start`, or to be led in right before it. None if it is no block, or begins with more than its sign.
@@ -84,7 +84,7 @@ fn indent_of(line: &str) -> usize {
 
 /// Returns whether a block says a text wherever it stands.
 fn says(block: &str, text: &str) -> bool {
-    let read = Document::read(format!("- {block}- end\n").as_bytes(), "a.yaml", &Limits::default());
+    let read = Document::read(format!("- {block}- end\n").as_bytes(), "a.yaml");
     read.is_ok_and(|read| read.value == serde_json::json!([text, "end"]))
 }
 
@@ -95,7 +95,7 @@ mod tests {
     /// Checks what stands in a source in the place of its one block; `-` if a block cannot say the new text.
     #[track_caller]
     fn check(source: &str, new: &str, expected: &str) {
-        let read = Document::read(source.as_bytes(), "a.yaml", &Limits::default()).unwrap();
+        let read = Document::read(source.as_bytes(), "a.yaml").unwrap();
         let was = read.value["a"].as_str().unwrap().to_owned();
         let range = block_range(source, source.find(['|', '>']).unwrap()).unwrap();
         let Some(written) = block_written(&source[range.clone()], &was, new) else {
@@ -103,7 +103,7 @@ mod tests {
         };
         let result = [&source[..range.start], &written, &source[range.end..]].concat();
         assert_eq!(result, expected);
-        let read = Document::read(result.as_bytes(), "a.yaml", &Limits::default()).unwrap();
+        let read = Document::read(result.as_bytes(), "a.yaml").unwrap();
         assert_eq!(read.value["a"], new);
     }
 

@@ -5,7 +5,7 @@
 use ctx_types::phrase;
 
 use super::base64_text;
-use crate::document::decode;
+use crate::document::decode_with_limits;
 use crate::error::ImportError;
 use crate::limits::Limits;
 
@@ -41,7 +41,7 @@ pub(super) fn unpack(document: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>
         return Err(ImportError::Container { message });
     }
     // What is no text is told when it is read as a document.
-    let text = decode(document, &Limits { json_bytes: limit, ..*limits });
+    let text = decode_with_limits(document, &Limits { json_bytes: limit, ..*limits });
     Ok(text.ok().and_then(|text| data(text.trim_start())))
 }
 

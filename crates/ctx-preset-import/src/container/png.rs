@@ -252,7 +252,7 @@ fn plainer<'t, 'a>(
 /// begins as JSON has to be that: YAML would make something of what is broken. O(bytes).
 fn read_document(bytes: &[u8], limits: &Limits) -> (bool, Option<Document>) {
     let is_json = bytes.trim_ascii_start().starts_with(b"{");
-    match Document::read(bytes, "", limits) {
+    match Document::read_with_limits(bytes, "", limits) {
         Ok(document) if is_json && document.syntax != Syntax::Json => (false, None),
         Ok(document) if document.value.is_object() => (true, Some(document)),
         // It may well be one: why it is not read is said then.

@@ -42,10 +42,10 @@ pub struct WrittenConversation {
 /// holds what people said and what was switched off, but no tools.
 ///
 /// ```
-/// use ctx_preset_import::{ConversationForm, Limits, read_conversation, write_conversation};
+/// use ctx_preset_import::{ConversationForm, read_conversation, write_conversation};
 ///
 /// let chat = br#"[{"id":"a","role":"user","content":"Hoo?","createdAt":"2026-01-01T00:00:00Z","mode":"chat"}]"#;
-/// let session = read_conversation(chat, "owls.json", &Limits::default())?.value;
+/// let session = read_conversation(chat, "owls.json")?.value;
 /// let written = write_conversation(&session, ConversationForm::Messages);
 /// let again: serde_json::Value = serde_json::from_slice(&written.bytes)?;
 /// assert_eq!(again, serde_json::from_slice::<serde_json::Value>(chat)?);

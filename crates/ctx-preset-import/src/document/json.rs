@@ -31,7 +31,7 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError>
 }
 
 /// Refuses a text that is larger than its limit.
-pub(super) fn check_size(text: &str, limits: &Limits, syntax: Syntax) -> Result<(), ImportError> {
+pub(crate) fn check_size(text: &str, limits: &Limits, syntax: Syntax) -> Result<(), ImportError> {
     let limit = match syntax {
         Syntax::Json | Syntax::JsonLines => limits.json_bytes,
         Syntax::Yaml | Syntax::PlainText => limits.yaml_bytes,

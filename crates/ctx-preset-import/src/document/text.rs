@@ -13,15 +13,19 @@ use crate::limits::Limits;
 /// So every document is decoded before it is parsed.
 ///
 /// ```
-/// use ctx_preset_import::{ImportError, Limits, decode};
+/// use ctx_preset_import::{ImportError, decode};
 ///
-/// assert_eq!(decode(b"\xEF\xBB\xBFHi", &Limits::default())?, "Hi");
-/// assert_eq!(decode(b"\xFF\xFEH\0i\0", &Limits::default())?, "Hi");
-/// let no_text = decode(b"H\0i", &Limits::default());
+/// assert_eq!(decode(b"\xEF\xBB\xBFHi")?, "Hi");
+/// assert_eq!(decode(b"\xFF\xFEH\0i\0")?, "Hi");
+/// let no_text = decode(b"H\0i");
 /// assert_eq!(no_text, Err(ImportError::NotText { offset: 1 }));
 /// # Ok::<(), ImportError>(())
 /// ```
-pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, ImportError> {
+pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ImportError> {
+    decode_with_limits(bytes, &Limits::default())
+}
+
+pub(crate) fn decode_with_limits<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, ImportError> {
     let limit = limits.json_bytes.max(limits.yaml_bytes);
     if bytes.len() > limit {
         return Err(ImportError::TooLarge { bytes: bytes.len(), limit, syntax: Syntax::Json });

@@ -9,12 +9,12 @@ use crate::limits::Limits;
 /// than is read or would not come back the same.
 ///
 /// ```
-/// use ctx_preset_import::{Document, Limits, write_document};
+/// use ctx_preset_import::{Document, write_document};
 ///
 /// let value = serde_json::json!({ "name": "Ada", "text": "two\nlines\n" });
 /// let text = write_document(&value);
 /// assert!(text.starts_with("name: Ada\n"));
-/// assert_eq!(Document::read(text.as_bytes(), "a.yaml", &Limits::default()).unwrap().value, value);
+/// assert_eq!(Document::read(text.as_bytes(), "a.yaml").unwrap().value, value);
 /// ```
 pub fn write_document(value: &Value) -> String {
     let limits = Limits::default();

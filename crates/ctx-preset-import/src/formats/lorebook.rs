@@ -21,12 +21,12 @@ pub(crate) struct Lorebook {
     is_it: fn(&Object) -> bool,
     /// The field that has the entries.
     entries: &'static str,
-    fields: &'static [EntryField],
+    pub(crate) fields: &'static [EntryField],
     /// The dialect of the book, unless it is SillyTavern's.
     dialect: Option<&'static str>,
 }
 
-const NOVELAI: Lorebook = Lorebook {
+pub(crate) const NOVELAI: Lorebook = Lorebook {
     is_it: |file| file.contains_key("lorebookVersion"),
     entries: "entries",
     fields: &[
@@ -41,7 +41,7 @@ const NOVELAI: Lorebook = Lorebook {
     dialect: None,
 };
 
-const AGNAI: Lorebook = Lorebook {
+pub(crate) const AGNAI: Lorebook = Lorebook {
     is_it: |file| text(file, "kind") == Some("memory"),
     entries: "entries",
     fields: &[
@@ -55,7 +55,7 @@ const AGNAI: Lorebook = Lorebook {
     dialect: None,
 };
 
-pub(super) const RISU: Lorebook = Lorebook {
+pub(crate) const RISU: Lorebook = Lorebook {
     is_it: |file| text(file, "type") == Some("risu"),
     entries: "data",
     fields: &[

@@ -25,7 +25,7 @@ pub(crate) fn packed_help() -> Phrase {
 }
 
 /// The samplers of a preset, each with its name in chat-completion presets and what it is multiplied by there.
-const SAMPLERS: [(&str, &str, f64); 8] = [
+pub(crate) const SAMPLERS: [(&str, &str, f64); 8] = [
     ("temperature", "temperature", 100.0),
     ("frequencyPenalty", "frequency_penalty", 100.0),
     ("PresensePenalty", "presence_penalty", 100.0),

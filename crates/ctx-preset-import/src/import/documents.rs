@@ -58,7 +58,7 @@ impl Documents {
         let unpacked = match container::unpack(file.bytes, limits) {
             Ok(Some(unpacked)) => unpacked,
             Ok(None) => {
-                let document = Document::read(file.bytes, file.name, limits);
+                let document = Document::read_with_limits(file.bytes, file.name, limits);
                 let inner = Inner { outer: file, file, container: None, is_alone };
                 return self.add_document(inner, document, importer, &mut left);
             }
@@ -80,7 +80,11 @@ impl Documents {
             };
             let read = match document.read {
                 Some(read) => Ok(read),
-                None => Document::read(&document.bytes, name, &Limits { json_bytes: left.bytes, ..*limits }),
+                None => Document::read_with_limits(
+                    &document.bytes,
+                    name,
+                    &Limits { json_bytes: left.bytes, ..*limits },
+                ),
             };
             self.add_document(inner, read, importer, &mut left);
         }

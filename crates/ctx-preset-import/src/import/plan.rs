@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Importer;
 use super::documents::SourceDocument;
+use crate::document::{Syntax, decode_with_limits};
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Moves};
@@ -105,7 +106,11 @@ fn read_profile(
     importer: &Importer,
 ) -> Result<Imported<UserProfile>, ImportError> {
     match &document.value {
-        Value::Object(_) => Ok(profile::read_value(document.value.clone())),
-        _ => profile::read_profile(&document.text, &document.name, &importer.limits),
+        value @ Value::Object(_) => Ok(profile::read_value(value.clone())),
+        _ if document.syntax == Syntax::Yaml => {
+            let text = decode_with_limits(&document.text, &importer.limits)?;
+            Ok(profile::read_text(&text, &document.name))
+        }
+        value => Err(profile::unknown_shape(value)),
     }
 }

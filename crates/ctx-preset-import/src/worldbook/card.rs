@@ -112,7 +112,7 @@ fn entry_keys(entries: &[Source<'_>]) -> (Vec<String>, bool) {
 }
 
 /// The fields of an entry, without its position. SillyTavern has its own fields below `extensions`.
-pub(super) static CARD: [EntryField; 40] = [
+pub(crate) static CARD: [EntryField; 40] = [
     row("id", "uid", Scalar),
     row("keys", "key", Texts),
     row("secondary_keys", "keysecondary", Texts),

@@ -36,10 +36,10 @@ fn plain(entry: &mut Value) {
 /// Returns a worldbook in the form that its file had; one of our own is world info.
 ///
 /// ```
-/// use ctx_preset_import::{Limits, export_lorebook, read_worldbook};
+/// use ctx_preset_import::{export_lorebook, read_worldbook};
 ///
 /// let file = serde_json::json!({ "spec": "lorebook_v3", "data": { "entries": [{ "keys": ["moon"], "content": "c" }] } });
-/// let book = read_worldbook(file.to_string().as_bytes(), "sky.json", &Limits::default())?.value;
+/// let book = read_worldbook(file.to_string().as_bytes(), "sky.json")?.value;
 /// assert_eq!(export_lorebook(&book), file);
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```

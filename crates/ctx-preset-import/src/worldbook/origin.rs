@@ -7,12 +7,12 @@ use super::fields::{EntryField, theirs};
 /// Where a document has what the unified form of its worldbook says.
 ///
 /// ```
-/// use ctx_preset_import::{Limits, read_worldbook_with_origin};
+/// use ctx_preset_import::{Document, worldbook_of};
 ///
 /// let card = br#"{ "spec": "chara_card_v2", "data": { "character_book": { "entries": [
 ///     { "id": 7, "keys": ["moon"], "content": "It is hollow.", "insertion_order": 5 }
 /// ] } } }"#;
-/// let (_, origin) = read_worldbook_with_origin(card, "ada.json", &Limits::default())?;
+/// let (_, origin) = worldbook_of(Document::read(card, "ada.json")?, "ada.json")?;
 /// assert_eq!(origin.pointer("/entries/7/key/0"), "/data/character_book/entries/0/keys/0");
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```

@@ -1,12 +1,11 @@
 //! Agents from every form, and old spellings in them. Fixtures of `readers`, `migrate` and `bad_input` show the rest.
 
-use ctx_anchors::AnchorRegistry;
-use ctx_preset_import::{Imported, Limits, codes, read_agent};
+use ctx_preset_import::{Imported, codes, read_agent};
 use ctx_types::{Agent, Code, Persist, codes as types};
 use serde_json::{Value, json};
 
 pub(crate) fn read(input: &Value) -> Imported<Agent> {
-    read_agent(input.to_string().as_bytes(), "", &Limits::default(), &AnchorRegistry::system()).unwrap()
+    read_agent(input.to_string().as_bytes(), "").unwrap()
 }
 
 /// Checks the agent that a document becomes, and its diagnostics.
@@ -68,8 +67,7 @@ fn refuses_other_files_by_name() {
         (r#"[{"a": 1}]"#, "a list of unknown objects", None),
         ("just a text", "a plain text", None),
     ] {
-        let error =
-            read_agent(input.as_bytes(), "", &Limits::default(), &AnchorRegistry::system()).unwrap_err();
+        let error = read_agent(input.as_bytes(), "").unwrap_err();
         assert!(error.to_string().ends_with(&format!(", found {found}")), "{error}");
         assert_eq!(error.help().map(|help| help.to_string()).as_deref(), help);
     }

@@ -1,7 +1,7 @@
 //! Any value at all is read without loss, or refused.
 
 use ctx_anchors::AnchorRegistry;
-use ctx_preset_import::{Limits, migrate, read_agent, read_conversation};
+use ctx_preset_import::{migrate, read_agent, read_conversation};
 use ctx_types::{Agent, Persist, Placement, Reader};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -96,19 +96,22 @@ fn check_agent(input: &Value, output: &Value) {
 /// Checks that a conversation has every scalar of a document, by itself or within a text, and that reading its written
 /// form changes nothing.
 fn check_conversation(input: &Value) {
-    let Ok(session) = read_conversation(input.to_string().as_bytes(), "", &Limits::default()) else { return };
+    let Ok(session) = read_conversation(input.to_string().as_bytes(), "") else { return };
     let written = session.value.write();
     check_kept(input, &written, |scalar, kept| {
         let scalar = scalar.to_string();
         kept.iter().any(|text| text.as_str().is_some_and(|text| text.contains(&scalar)))
     });
-    assert_eq!(conversation::read(&written).value.write(), written);
+    // The header of a chat can have any field, and a file with this field is an agent.
+    if written.get("presetMessages").is_none() {
+        assert_eq!(conversation::read(&written).value.write(), written);
+    }
 }
 
 proptest! {
     #[test]
     fn reads_any_value_as_agent_losslessly_or_refuses_it(value in any_value()) {
-        let read = read_agent(value.to_string().as_bytes(), "", &Limits::default(), &AnchorRegistry::system());
+        let read = read_agent(value.to_string().as_bytes(), "");
         if let Ok(agent) = read {
             check_agent(&value, &agent.value.write());
         }
@@ -152,6 +155,6 @@ proptest! {
 
     #[test]
     fn never_panics_on_arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        drop(read_conversation(&bytes, "x.jsonl", &Limits::default()));
+        drop(read_conversation(&bytes, "x.jsonl"));
     }
 }

@@ -2,13 +2,13 @@
 
 mod write;
 
-use ctx_preset_import::{Format, Imported, Limits, codes, detect, read_conversation};
+use ctx_preset_import::{Format, Imported, codes, detect, read_conversation};
 use ctx_types::session::Session;
 use ctx_types::{Code, Persist, codes as types};
 use serde_json::{Value, json};
 
 pub(crate) fn read(input: impl ToString) -> Imported<Session> {
-    read_conversation(input.to_string().as_bytes(), "", &Limits::default()).unwrap()
+    read_conversation(input.to_string().as_bytes(), "").unwrap()
 }
 
 /// Returns the diagnostics, except for guesses of the format.
@@ -100,7 +100,7 @@ fn reports_unknown_content_parts() {
 fn reports_a_misspelled_content() {
     for key in ["text", "contnet"] {
         let text = json!([{ "role": "user", key: "Hi" }]).to_string();
-        assert_eq!(detect(text.as_bytes(), "a.json", &Limits::default()), Ok(Format::ChatMessages));
+        assert_eq!(detect(text.as_bytes(), "a.json"), Ok(Format::ChatMessages));
         let session = read(text.as_str());
         assert_eq!(findings(&session), [(types::MISSPELT_KEY, &*format!("/0/{key}"))]);
         assert_eq!(session.diagnostics[0].help.as_ref().unwrap(), "did you mean `content`?");
@@ -141,7 +141,7 @@ fn names_a_conversation_without_an_id_after_its_file() {
         ("x.json", "{\"messages\": [], \"id\": \"mine\"}", Some("mine")),
         ("x.json", "{\"messages\": [], \"id\": 5}", None),
     ] {
-        let session = read_conversation(input.as_bytes(), name, &Limits::default()).unwrap();
+        let session = read_conversation(input.as_bytes(), name).unwrap();
         assert_eq!(session.value.header.id.as_deref(), expected);
     }
 }
@@ -157,7 +157,7 @@ fn refuses_other_files_by_name() {
         (json!("hello there"), "a plain text", None),
     ] {
         let text = input.to_string();
-        let error = read_conversation(text.as_bytes(), "", &Limits::default()).unwrap_err();
+        let error = read_conversation(text.as_bytes(), "").unwrap_err();
         assert!(error.to_string().ends_with(&format!(", found {found}")), "{error}");
         assert_eq!(error.help().map(|help| help.to_string()).as_deref(), help);
     }

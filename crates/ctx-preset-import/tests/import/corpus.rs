@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ctx_anchors::AnchorRegistry;
 use ctx_preset_import::{
-    Document, FieldStatus, Format, Import, Importer, Limits, SourceFile, export_card, export_preset,
-    read_agent, read_worldbook,
+    Document, Format, Import, Importer, SourceFile, export_card, export_preset, read_agent, read_worldbook,
 };
 use ctx_types::Severity;
 use serde_json::Value;
@@ -51,10 +49,10 @@ fn reports_format_and_each_leaf() {
             let format = report.format.map(Format::id);
             assert!(format.is_some_and(|format| formats.contains(&format)), "{}: {format:?}", path.display());
             let counted: usize = report.fields.iter().map(|field| field.count).sum();
-            if let Ok(document) = Document::read(&bytes, &report.path, &Limits::default()) {
+            if let Ok(document) = Document::read(&bytes, &report.path) {
                 assert_eq!(counted, count_values(&document.value), "{}", path.display());
             }
-            good += report.count(FieldStatus::Mapped) + report.count(FieldStatus::Approximated);
+            good += report.counts.mapped + report.counts.approximated;
             all += counted;
         }
         assert!(!is_meant || good * 100 >= all * 90, "{kind}: {good} of {all}");
@@ -65,13 +63,13 @@ fn reports_format_and_each_leaf() {
 fn reads_presets_and_books_without_warnings() {
     for path in files("aio_hub_preset") {
         let bytes = std::fs::read(&path).unwrap();
-        let agent = read_agent(&bytes, "", &Limits::default(), &AnchorRegistry::system()).unwrap();
+        let agent = read_agent(&bytes, "").unwrap();
         let odd = agent.diagnostics.iter().filter(|found| found.severity != Severity::Info);
         assert_eq!(odd.count(), 0, "{}: {:#?}", path.display(), agent.diagnostics);
         assert!(!agent.value.preset_messages.is_empty(), "{}", path.display());
     }
     for path in files("lorebook") {
-        let book = read_worldbook(&std::fs::read(&path).unwrap(), "", &Limits::default()).unwrap();
+        let book = read_worldbook(&std::fs::read(&path).unwrap(), "").unwrap();
         assert!(!book.value.entries.is_empty(), "{}", path.display());
         assert_eq!(book.diagnostics, [], "{}", path.display());
     }

@@ -1,6 +1,5 @@
 //! Bytes to one JSON value: syntaxes, limits, and unusual values. Fixtures of `readers` and `bad_input` show the rest.
 
-use ctx_anchors::AnchorRegistry;
 use ctx_preset_import::{
     Document, Format, ImportError, Limits, Syntax, codes, detect, read_agent, read_conversation,
     read_worldbook,
@@ -9,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn read(input: impl AsRef<[u8]>, name: &str) -> Result<Document, ImportError> {
-    Document::read(input.as_ref(), name, &Limits::default())
+    Document::read(input.as_ref(), name)
 }
 
 /// Checks the value of a document, and the code and pointer of each diagnostic.
@@ -49,15 +48,14 @@ fn tells_syntax_by_content() {
 
 #[test]
 fn reports_invalid_json_instead_of_unknown_type() {
-    let found =
-        |name: &str| detect(b"{\n \"compilerOptions\": {},\n}", name, &Limits::default()).unwrap_err();
+    let found = |name: &str| detect(b"{\n \"compilerOptions\": {},\n}", name).unwrap_err();
     assert_eq!(found("a.json").to_string(), "invalid JSON at line 3 column 1: trailing comma");
     // In a YAML file, the comma is correct.
     assert_eq!(found("a.yaml").code(), codes::UNKNOWN_SHAPE);
     let read = |bytes: &[u8]| {
-        let of_agent = read_agent(bytes, "a.json", &Limits::default(), &AnchorRegistry::system()).map(drop);
-        let of_book = read_worldbook(bytes, "a.json", &Limits::default()).map(drop);
-        let of_chat = read_conversation(bytes, "a.json", &Limits::default()).map(drop);
+        let of_agent = read_agent(bytes, "a.json").map(drop);
+        let of_book = read_worldbook(bytes, "a.json").map(drop);
+        let of_chat = read_conversation(bytes, "a.json").map(drop);
         [of_agent, of_book, of_chat].map(|read| read.unwrap_err().code())
     };
     assert_eq!(read(b"{\"a\": 1,}"), [codes::JSON_SYNTAX; 3]);
@@ -66,7 +64,7 @@ fn reports_invalid_json_instead_of_unknown_type() {
 
 #[test]
 fn reads_messages_with_misspelled_role() {
-    let found = |text: &str| detect(text.as_bytes(), "a.json", &Limits::default()).ok();
+    let found = |text: &str| detect(text.as_bytes(), "a.json").ok();
     let messages = r#"{"messages": [{"role": "assisstant", "content": "Hi"}]}"#;
     assert_eq!(found(r#"[{"role": "usr", "content": "Hi"}]"#), Some(Format::ChatMessages));
     assert_eq!(found(messages), Some(Format::ChatMessages));
@@ -253,7 +251,7 @@ fn explains_json_errors() {
         ("{\n  // one\n  \"a\": 1}", invalid("2 column 3: JSON has no comments"), Some("remove the comment")),
         (" /* one */ {}", invalid("1 column 2: JSON has no comments"), Some("remove the comment")),
     ] {
-        check_error(&detect(text.as_bytes(), "a.json", &Limits::default()).unwrap_err(), &message, help);
+        check_error(&detect(text.as_bytes(), "a.json").unwrap_err(), &message, help);
     }
     // JSON with comments is not YAML.
     assert!(matches!(read("{\"a\": 1, // one\n \"b\": 2}", ""), Err(ImportError::Json { line: 1, .. })));
@@ -291,7 +289,7 @@ fn refuses_deep_nesting() {
 #[test]
 fn limits_sizes_and_counts() {
     let limits = Limits { json_bytes: 20, json_nodes: 3, yaml_bytes: 10, yaml_nodes: 3, ..Limits::default() };
-    let read = |text: &str| Document::read(text.as_bytes(), "", &limits).unwrap_err().to_string();
+    let read = |text: &str| Document::read_with_limits(text.as_bytes(), "", &limits).unwrap_err().to_string();
     assert_eq!(read("a: 12345678"), "the document has 11 bytes; the limit for YAML is 10");
     assert_eq!(read(&" ".repeat(21)), "the document has 21 bytes; the limit for JSON is 20");
     assert_eq!(read("[1,2,3]"), "the document has more than 3 values");

@@ -1,8 +1,7 @@
 //! Detection of formats by content. The fixture `files_of_others_are_refused` has files of unknown formats.
 
-use ctx_anchors::AnchorRegistry;
 use ctx_preset_import::{
-    Format, Import, Importer, Limits, SourceFile, codes, detect, read_agent, read_conversation, read_profile,
+    Format, Import, Importer, SourceFile, codes, detect, read_agent, read_conversation, read_profile,
     read_worldbook,
 };
 use ctx_types::Diagnostic;
@@ -61,7 +60,7 @@ fn tells_formats_by_content() {
         (r#"{"temperature": 1, "top_p": 0.5}"#, None),
         (r#"{"temp": "cold", "top_p": {}}"#, None),
     ] {
-        assert_eq!(detect(text.as_bytes(), "", &Limits::default()).ok(), expected, "{text}");
+        assert_eq!(detect(text.as_bytes(), "").ok(), expected, "{text}");
     }
 }
 
@@ -128,7 +127,6 @@ fn reads_unknown_files_only_with_a_named_format() {
 
 #[test]
 fn reports_weak_evidence_of_requested_formats() {
-    let limits = Limits::default();
     let message = |found: Vec<Diagnostic>| {
         let guess = found.into_iter().find(|found| found.code == codes::GUESSED_FORMAT);
         guess.map(|guess| guess.message.to_string())
@@ -136,12 +134,10 @@ fn reports_weak_evidence_of_requested_formats() {
     let read = |reader: &str, text: &str| {
         let bytes = text.as_bytes();
         let found = match reader {
-            "profile" => read_profile(bytes, "a.json", &limits).map(|read| read.diagnostics),
-            "agent" => {
-                read_agent(bytes, "a.json", &limits, &AnchorRegistry::system()).map(|read| read.diagnostics)
-            }
-            "conversation" => read_conversation(bytes, "a.json", &limits).map(|read| read.diagnostics),
-            _ => read_worldbook(bytes, "a.json", &limits).map(|read| read.diagnostics),
+            "profile" => read_profile(bytes, "a.json").map(|read| read.diagnostics),
+            "agent" => read_agent(bytes, "a.json").map(|read| read.diagnostics),
+            "conversation" => read_conversation(bytes, "a.json").map(|read| read.diagnostics),
+            _ => read_worldbook(bytes, "a.json").map(|read| read.diagnostics),
         };
         found.ok().map(message)
     };

@@ -7,7 +7,7 @@ mod others;
 use std::path::{Path, PathBuf};
 
 use ctx_preset_import::{
-    Document, FieldReport, FieldStatus, Format, Import, Importer, Limits, SourceFile, detect, export_agent,
+    Document, FieldReport, FieldStatus, Format, Import, Importer, SourceFile, detect, export_agent,
     export_card, export_lorebook, export_preset, export_regex_scripts, read_conversation, read_worldbook,
 };
 use ctx_types::worldbook::Worldbook;
@@ -20,12 +20,12 @@ use super::{agent_of, count_values, covers, import_all, strip_kept};
 
 /// Imports a document, with its format named by hand: the report is true even without a certain format.
 fn import_named(document: &Value) -> Import {
-    let (text, name, limits) = (document.to_string(), "file.json", &Limits::default());
+    let (text, name) = (document.to_string(), "file.json");
     let bytes = text.as_bytes();
-    let format = detect(bytes, name, limits);
-    let format = format.or_else(|_| read_worldbook(bytes, name, limits).map(|book| book.format));
+    let format = detect(bytes, name);
+    let format = format.or_else(|_| read_worldbook(bytes, name).map(|book| book.format));
     let mut importer = Importer::default();
-    importer.format = format.or_else(|_| read_conversation(bytes, name, limits).map(|chat| chat.format)).ok();
+    importer.format = format.or_else(|_| read_conversation(bytes, name).map(|chat| chat.format)).ok();
     importer.import(&[SourceFile { name, bytes }])
 }
 
@@ -395,7 +395,7 @@ fn leads_each_row_of_known_files_to_its_place() {
             let bytes = std::fs::read(&path).unwrap();
             let name = path.file_name().unwrap().to_string_lossy();
             let made = Importer::default().import(&[SourceFile { name: &name, bytes: &bytes }]);
-            let Ok(document) = Document::read(&bytes, &name, &Limits::default()) else { continue };
+            let Ok(document) = Document::read(&bytes, &name) else { continue };
             let wrong = untruths(&[document.value], &made);
             assert!(wrong.is_empty(), "{}\n{}", path.display(), wrong.join("\n"));
         }

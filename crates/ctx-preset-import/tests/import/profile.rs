@@ -1,13 +1,13 @@
 //! User profiles: objects, and plain texts. Fixtures of `readers` show the rest.
 
-use ctx_preset_import::{Format, ImportError, Limits, codes, read_profile};
+use ctx_preset_import::{Format, ImportError, codes, read_profile};
 use ctx_types::{Code, Persist};
 use serde_json::{Value, json};
 
 /// Checks the format and the content of a profile, and the codes of its diagnostics.
 #[track_caller]
 fn check(name: &str, input: &str, format: Format, expected: &Value, findings: &[Code]) {
-    let profile = read_profile(input.as_bytes(), name, &Limits::default()).unwrap();
+    let profile = read_profile(input.as_bytes(), name).unwrap();
     assert_eq!((profile.format, &profile.value.write()), (format, expected));
     let found: Vec<_> = profile.diagnostics.iter().map(|finding| finding.code).collect();
     assert_eq!(found, findings, "{:#?}", profile.diagnostics);
@@ -38,8 +38,7 @@ fn reads_texts_as_content() {
 
 #[test]
 fn refuses_other_files() {
-    let refuse =
-        |name: &str, input: &str| read_profile(input.as_bytes(), name, &Limits::default()).unwrap_err();
+    let refuse = |name: &str, input: &str| read_profile(input.as_bytes(), name).unwrap_err();
     for input in ["{\"foo\": 1}", "[1]", "{\"presetMessages\": []}", "[{\"role\": \"user\"}]"] {
         assert!(matches!(refuse("", input), ImportError::UnknownShape { .. }), "{input}");
     }

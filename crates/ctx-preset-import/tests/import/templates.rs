@@ -75,7 +75,7 @@ fn turns_stories_into_entries() {
         ]
     );
     check_statuses(&made, &[("/story_string", FieldStatus::Approximated)]);
-    assert_eq!(made.report.files[1].count(FieldStatus::Mapped), 2);
+    assert_eq!(made.report.files[1].counts.mapped, 2);
 }
 
 #[test]

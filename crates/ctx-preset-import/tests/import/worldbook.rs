@@ -1,6 +1,6 @@
 //! Worldbooks in every form that people have them in.
 
-use ctx_preset_import::{Format, Limits, read_worldbook};
+use ctx_preset_import::{Format, read_worldbook};
 use ctx_types::Persist as _;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::strip_kept;
 /// Checks in which form a file is read, what of the unified form is written, and what is found, with its place.
 #[track_caller]
 fn check(file: Value, format: Format, expected: Value, findings: &[&str]) {
-    let read = read_worldbook(file.to_string().as_bytes(), "", &Limits::default()).unwrap();
+    let read = read_worldbook(file.to_string().as_bytes(), "").unwrap();
     assert_eq!(read.format, format);
     let mut written = read.value.write();
     strip_kept(&mut written);
@@ -167,7 +167,7 @@ fn child_entries_repeat_a_limited_size_of_text() {
         vec![json!({ "key": "k", "content": "x".repeat(1 << 20), "mode": "normal", "id": "a" })];
     entries.resize(50, json!({ "key": "k", "content": "", "mode": "child", "id": "a" }));
     let file = json!({ "type": "risu", "data": entries }).to_string();
-    let read = read_worldbook(file.as_bytes(), "", &Limits::default()).unwrap();
+    let read = read_worldbook(file.as_bytes(), "").unwrap();
     assert!(read.value.write().to_string().len() < 16 << 20);
     assert!(
         read.diagnostics
@@ -181,7 +181,7 @@ fn nothing_of_a_foreign_book_is_lost() {
     let entry = json!({ "keys": ["moon"], "content": "x", "priority": 5, "extensions": { "mine": [1] } });
     let file =
         json!({ "spec": "lorebook_v3", "data": { "entries": [entry], "extensions": { "yours": {} } } });
-    let read = read_worldbook(file.to_string().as_bytes(), "", &Limits::default()).unwrap().value.write();
+    let read = read_worldbook(file.to_string().as_bytes(), "").unwrap().value.write();
     assert_eq!(read["entries"]["0"]["content"], "x");
     let beside = json!({ "keys": ["moon"], "content": null, "priority": 5, "extensions": { "mine": [1] } });
     assert_eq!(read["entries"]["0"]["imported"], beside, "the text stands once");
@@ -191,7 +191,7 @@ fn nothing_of_a_foreign_book_is_lost() {
 #[test]
 fn what_is_no_book_is_refused() {
     for file in ["{}", "[]", "[1]", "{\"presetMessages\": []}", "{\"entries\": 5}", "text"] {
-        let refused = read_worldbook(file.as_bytes(), "", &Limits::default()).unwrap_err();
+        let refused = read_worldbook(file.as_bytes(), "").unwrap_err();
         assert!(refused.to_string().contains("a worldbook (an object with `entries`)"), "{refused}");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ctx_engine::ImportError;
 use ctx_engine::codes::MOVING_TEXT;
-use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::{Document, Syntax};
 use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Diagnostic, Phrase, phrase};
@@ -120,15 +120,14 @@ impl Attempt<'_> {
             asking.iter().filter_map(|finding| RequestedEdit::of(finding)).collect();
         // Of one text, the edits at its end come first, so that the places of the others stay.
         asked.reverse();
-        let limits = Limits::default();
-        let document = Document::read(self.bytes, self.name, &limits).map_err(|error| error.phrase())?;
+        let document = Document::read(self.bytes, self.name).map_err(|error| error.phrase())?;
         let bytes = self.edited(&asked, &document)?;
         let mut expected = document.value;
         for asked in &asked {
             asked.to_edit(&expected)?.apply(&mut expected).map_err(|error| error.phrase())?;
         }
         let is_as_expected = |value: &Value| *value == expected;
-        let read = Document::read(&bytes, self.name, &limits).ok();
+        let read = Document::read(&bytes, self.name).ok();
         if !read.is_some_and(|read| is_as_expected(&read.value) && read.syntax == document.syntax) {
             return Err(phrase!("the edit would change other parts of the file"));
         }

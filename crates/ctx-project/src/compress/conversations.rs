@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ctx_engine::{ImportError, Limits};
+use ctx_engine::ImportError;
 use ctx_preset_import::detect;
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::phrase;
@@ -93,7 +93,7 @@ fn matching(pattern: &Path) -> Result<Vec<FolderEntry>> {
 fn is_conversation(found: &FolderEntry) -> bool {
     let FolderEntry::File(path) = found else { return true };
     let Ok(bytes) = files::read(path) else { return true };
-    match detect(&bytes, &files::name(path), &Limits::default()) {
+    match detect(&bytes, &files::name(path)) {
         Ok(format) => format.is_conversation(),
         Err(error) => !matches!(error, ImportError::UnknownShape { .. }),
     }

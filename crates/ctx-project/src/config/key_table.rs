@@ -208,6 +208,9 @@ keyed! {
         worldbooks: Vec<String> => "worldbooks" is KeyRule::FILE.option("--worldbook"),
         /// File that stores conversations.
         store: Option<Filled> => "store" is KeyRule::of_outside(Reach::Store, ValueType::Path).option("--store"),
+        /// Fields of requests to `ctx serve` that name a conversation: `x-ctx-conversation`, `previous_response_id`,
+        /// `prompt_cache_key`, `metadata.user_id`. Default: the first two.
+        conversation_names: Vec<String> => "conversation-names" is KeyRule::VALUE,
         /// Folder of attachments.
         assets: Option<Filled> => "assets" is KeyRule::FILE.optional(),
         /// Tools that the model can call.

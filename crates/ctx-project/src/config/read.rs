@@ -62,6 +62,7 @@ impl Config {
             agent_endpoints,
             serve,
             transcription,
+            conversation_names: file.conversation_names,
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
             tools: file.tools.map(|shaped| shaped.value),

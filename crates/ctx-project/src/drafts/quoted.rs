@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use ctx_operations::document_edit::{block_range, block_written};
-use ctx_preset_import::{Document, Limits, Syntax};
+use ctx_preset_import::{Document, Syntax};
 use serde_json::Value;
 use yaml_edit::ScalarValue;
 
@@ -59,7 +59,7 @@ impl Quoted {
         };
         let says = |quoted: &str, text: &str| {
             let name = if syntax == Syntax::Json { "a.json" } else { "a.yaml" };
-            let read = Document::read(format!("[{quoted}]").as_bytes(), name, &Limits::default());
+            let read = Document::read(format!("[{quoted}]").as_bytes(), name);
             quoted_length(quoted) == Some(quoted.len()) && read.is_ok_and(|read| read.value[0] == text)
         };
         // In several lines it would have to be indented.

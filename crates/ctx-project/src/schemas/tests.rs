@@ -92,7 +92,7 @@ fn cases_in(folder: &Path) -> Vec<FixtureCase> {
     let result = String::from_utf8(files.remove("expected.snap").unwrap()).unwrap();
     let mut options = Map::new();
     if let Some(bytes) = files.remove("case.yaml") {
-        let value = Document::read(&bytes, "case.yaml", &Limits::default()).unwrap().value;
+        let value = Document::read(&bytes, "case.yaml").unwrap().value;
         options = value.as_object().unwrap().clone();
     }
     let name = files::name(folder);
@@ -132,8 +132,8 @@ fn kind_of(stem: &str, format: Option<Format>) -> Option<&'static str> {
 /// The value of a file, and the schema that it is meant for; none for other files and unreadable ones.
 fn read(name: &str, bytes: &[u8]) -> Option<(&'static str, Value)> {
     let stem = name.split(['.', '_']).next()?;
-    let format = detect(bytes, name, &Limits::default()).ok();
-    let value = Document::read(bytes, name, &Limits::default()).ok()?.value;
+    let format = detect(bytes, name).ok();
+    let value = Document::read(bytes, name).ok()?.value;
     Some((kind_of(stem, format)?, value))
 }
 

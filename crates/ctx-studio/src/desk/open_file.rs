@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ctx_preset_import::{Document, Limits};
+use ctx_preset_import::Document;
 use ctx_project::config;
 use ctx_project::drafts::{Draft, Edit, EditError, Rewrite};
 use ctx_project::files::{MARK, hash, without_mark};
@@ -442,7 +442,7 @@ fn start(bytes: &[u8]) -> &[u8] {
 /// A draft of bytes that are no text: with U+FFFD for what cannot be shown.
 /// Reads an object, and cuts its long lists.
 fn beginning(path: &str, bytes: &[u8]) -> Option<(Value, usize)> {
-    let mut value = Document::read(bytes, path, &Limits::default()).ok()?.value;
+    let mut value = Document::read(bytes, path).ok()?.value;
     let lists = value.as_object_mut()?.values_mut().filter_map(Value::as_array_mut);
     let mut more = 0;
     for list in lists.filter(|list| list.len() > MAX_ITEMS) {

@@ -1,5 +1,6 @@
 //! Steps: each is one entry in the log of the conversation, written before the page hears of it.
 
+use ctx_chat::StepLabel;
 use ctx_project::Sources;
 use ctx_project::chat::now;
 use ctx_project::compress::{SummaryFile, SummaryPart, SummaryStep, SummaryWriter};
@@ -7,7 +8,7 @@ use ctx_project::files::{self, Existing, FilesRead};
 use ctx_project::options::{SummarizerChoice, SummarizerOptions};
 use ctx_project::session_file::{SessionFile, Target};
 use ctx_tokens::Counter;
-use ctx_types::session::{Node, NodeEdit, NodeId, SessionOp};
+use ctx_types::session::{HistoryError, Node, NodeEdit, NodeId, SessionOp};
 use ctx_types::{Content, Role, phrase};
 
 use super::compressing::settings_for;
@@ -26,8 +27,14 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<StepTaken, Refusal> {
     let mut file = open(server, id, &base)?;
     let is_summary = |node: &str| file.session.node(node).is_some_and(Node::is_summary);
     let (label, about) = match &step {
-        ConversationStep::Undo => (file.undo().map_err(ctx_project::ProjectError::from)?, None),
-        ConversationStep::Redo => (file.redo().map_err(ctx_project::ProjectError::from)?, None),
+        ConversationStep::Undo => {
+            let steps = StepLabel::count_undo(&file.history);
+            (repeat(steps, || file.undo())?, None)
+        }
+        ConversationStep::Redo => {
+            let steps = StepLabel::count_redo(&file.history);
+            (repeat(steps, || file.redo())?, None)
+        }
         ConversationStep::Regenerate { id } => {
             return regenerate(server, call, file, (id, agent.as_deref()));
         }
@@ -45,6 +52,18 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<StepTaken, Refusal> {
         }
     };
     written(server, call, file, (label, about))
+}
+
+/// Undoes or redoes the steps of a turn. Returns the label of the last one.
+fn repeat(
+    steps: usize,
+    mut step: impl FnMut() -> Result<String, HistoryError>,
+) -> Result<String, ctx_project::ProjectError> {
+    let mut label = step()?;
+    for _ in 1..steps {
+        label = step()?;
+    }
+    Ok(label)
 }
 
 /// Makes the operation of a step on messages, and its name in the log.

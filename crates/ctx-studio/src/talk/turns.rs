@@ -289,7 +289,7 @@ async fn run(
         () = turn.cancel.cancelled() => return Ok(()),
     };
     let TurnConversation { store, mut conversation, lease } = opened.map_err(|error| error.phrase())?;
-    let (request, found) = setup.typed(&said.text, Some(&conversation));
+    let (request, found) = setup.typed(&said.text, Some(conversation.session()));
     let request = TurnRequest { attachments: said.attachments, ..request };
     for found in found {
         turn.note(server, TurnEvent::Found(found));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ctx_engine::{Context, Dialect, Engine};
 use ctx_language::Language;
-use ctx_preset_import::{Document, Limits};
+use ctx_preset_import::Document;
 use ctx_project::{Config, ConfigOptions, Sources, Turn, TurnOptions};
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ fn texts_of_cases(folder: &Path) -> Vec<(String, Texts)> {
         }
     }
     let case = std::fs::read(folder.join("case.yaml")).unwrap();
-    let case = Document::read(&case, "case.yaml", &Limits::default()).unwrap().value;
+    let case = Document::read(&case, "case.yaml").unwrap().value;
     let Some(entries) = case.get("cases") else {
         return vec![(folder.file_name().unwrap().to_string_lossy().into_owned(), shared)];
     };

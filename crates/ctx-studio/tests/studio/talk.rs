@@ -242,6 +242,20 @@ fn a_conversation_of_the_store_is_begun_shown_previewed_and_changed_by_others_to
     assert_eq!((&now["total"], &now["rows"][1]["text"]), (&json!(2), &json!("A little.")));
     step(&server, id, &json!({ "kind": "undo" }));
     assert_eq!(view(&server, id, "")["redo"].as_array().unwrap().len(), 1);
+
+    // A turn is undone with the user's message.
+    pollster::block_on(async {
+        let entry = store.list().await.unwrap().into_iter().find(|entry| entry.revision == 3).unwrap();
+        let mut other = Conversation::load(&store, &entry.id).await.unwrap();
+        for (role, text) in [(Role::User, "And now?"), (Role::Assistant, "No.")] {
+            other.append(&store, Node::new(role, text), None).await.unwrap();
+        }
+    });
+    assert_eq!(view(&server, id, "")["total"], 3);
+    step(&server, id, &json!({ "kind": "undo" }));
+    assert_eq!(view(&server, id, "")["total"], 1);
+    step(&server, id, &json!({ "kind": "redo" }));
+    assert_eq!(view(&server, id, "")["total"], 3);
     server.get(&format!("/api/files/{id}")).refused(404);
 }
 

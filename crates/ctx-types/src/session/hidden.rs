@@ -60,7 +60,7 @@ pub enum DisplayState {
         /// The summary, not hidden itself.
         by: NodeId,
     },
-    /// The message is disabled.
+    /// The message is disabled, or reports a failed turn.
     Disabled,
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::agent::StoredAttachment;
 use crate::content::Content;
 use crate::message::Role;
-use crate::persist::{Persist as _, Reader, data_type};
+use crate::persist::{Persist as _, Reader, UnknownKeys, data_type};
 use crate::session::NodeId;
 use crate::text::Text;
 
@@ -71,9 +71,16 @@ impl Node {
         self
     }
 
-    /// Returns whether the message is enabled and in the context; a summary may still hide it.
+    /// Returns whether the message is enabled and in the context; a summary may still hide it. The report of a failed
+    /// turn never is.
     pub fn is_enabled(&self) -> bool {
-        self.is_enabled.unwrap_or(true) && self.include_in_context.unwrap_or(true)
+        self.is_enabled.unwrap_or(true) && self.include_in_context.unwrap_or(true) && !self.is_error()
+    }
+
+    /// Returns whether the message reports a failed turn: its `partType` is `error`. It is shown, and never sent.
+    pub fn is_error(&self) -> bool {
+        let is_error = |kept: &UnknownKeys| kept.get("partType").is_some_and(|part| part == "error");
+        is_error(&self.kept) || self.metadata.as_ref().is_some_and(|metadata| is_error(&metadata.kept))
     }
 
     /// Messages of `SillyTavern` chats have `is_user`.

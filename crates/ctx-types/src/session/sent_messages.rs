@@ -57,6 +57,8 @@ pub enum OmissionReason {
         /// The summary.
         by: NodeId,
     },
+    /// It reports a failed turn.
+    Failed,
     /// It is disabled.
     Disabled,
     /// It has no calls, files, reasoning, audio, or text except white space.
@@ -171,6 +173,7 @@ impl SentMessages {
         let bytes = sent_bytes(&slot.node);
         let reason = match hidden_by {
             Some(by) => OmissionReason::Hidden { by },
+            None if slot.node.is_error() => OmissionReason::Failed,
             None if !slot.node.is_enabled() => OmissionReason::Disabled,
             None if is_blank(slot) => OmissionReason::Blank,
             None => {
@@ -212,6 +215,8 @@ fn is_blank(slot: &Slot) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::internal::AppendedFact;
 
@@ -234,6 +239,12 @@ mod tests {
         assert!(session.sent.get().is_some());
         assert_eq!((letters(&session).as_str(), session.sent_bytes(9)), ("abc", 7));
         assert_eq!(session.omitted_messages()[0].reason, OmissionReason::Blank);
+        let error = json!({ "role": "assistant", "content": "no", "metadata": { "partType": "error" } });
+        let error: Node = serde_json::from_value(error).unwrap();
+        let node = Box::new(error.with_id("x"));
+        session.apply(&SessionOp::Append { parent: "d".into(), node }).unwrap();
+        assert_eq!(letters(&session), "abc");
+        assert_eq!(session.omitted_messages()[1].reason, OmissionReason::Failed);
         append(&mut session, "a", "e", "x");
         assert!(session.sent.get().is_none());
         assert_eq!((letters(&session).as_str(), session.sent_bytes(1)), ("ae", 2));
@@ -283,7 +294,7 @@ mod tests {
         let (mut session, _) = Session::linear("s", [Node::new(Role::Tool, "red").with_id("a")]);
         let answers = |call: &str| {
             let mut metadata = NodeMetadata::default();
-            metadata.kept.set(ANSWERED_CALLS, serde_json::json!([{ "requestId": call }]));
+            metadata.kept.set(ANSWERED_CALLS, json!([{ "requestId": call }]));
             let edit = NodeEdit { metadata: Change::Set(Box::new(metadata)), ..NodeEdit::default() };
             session.apply(&SessionOp::Edit { id: "a".into(), edit: Box::new(edit) }).unwrap();
             session.sent_message(0).and_then(|message| message.tool_call_id.clone())

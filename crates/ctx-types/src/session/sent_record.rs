@@ -1,5 +1,6 @@
 //! Requests of an append-only conversation, recorded with their newest messages.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -315,7 +316,7 @@ fn is_same_request(stored: &Message, sent: &Message) -> bool {
         && files(stored) == files(sent)
 }
 
-/// Fingerprint of the sent fields of messages. O(bytes).
+/// Fingerprint of the sent fields of messages, without cache marks, which clients move. O(bytes).
 fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
     let sum = messages.fold(Fingerprint::default(), |mut sum, message| {
         sum = sum.text(message.role.as_str()).text(message.name.as_deref().unwrap_or_default());
@@ -325,7 +326,7 @@ fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
                 for part in parts {
                     sum = match part {
                         ContentPart::Text(text) => sum.text(text),
-                        ContentPart::Other(value) => sum.text(&value.to_string()),
+                        ContentPart::Other(value) => sum.text(&without_marks(value).to_string()),
                     };
                 }
             }
@@ -342,15 +343,38 @@ fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
             sum = sum.text(reasoning.text.as_deref().unwrap_or_default());
             sum = reasoning.artifacts.iter().fold(sum, |sum, state| sum.text(&state.to_string()));
         }
-        if let Some(fields) = &message.provider_fields {
-            sum = sum.text(&fields.to_string());
+        if let Some(fields) = message.provider_fields.as_deref().and_then(unmarked_fields) {
+            sum = sum.text(&fields);
         }
         for block in &message.block_fields {
-            sum = sum.number(block.index as u64).text(&block.fields.to_string());
+            if let Some(fields) = unmarked_fields(&block.fields) {
+                sum = sum.number(block.index as u64).text(&fields);
+            }
         }
         sum.number(u64::from(message.is_error)).text(&format!("{:?}", message.block_order))
     });
     sum.to_string().into()
+}
+
+/// Returns a part, or the fields of one provider, without its cache mark.
+pub fn without_marks(part: &Value) -> Cow<'_, Value> {
+    const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
+    if !MARKS.iter().any(|key| part.get(*key).is_some()) {
+        return Cow::Borrowed(part);
+    }
+    let mut part = part.clone();
+    if let Some(fields) = part.as_object_mut() {
+        fields.retain(|key, _| !MARKS.contains(&key.as_str()));
+    }
+    Cow::Owned(part)
+}
+
+/// Returns fields by provider as JSON; `None` if they contain only cache marks.
+fn unmarked_fields(fields: &Value) -> Option<String> {
+    let fields = fields.as_object()?.iter().map(|(provider, fields)| (provider, without_marks(fields)));
+    let kept = fields.filter(|(_, fields)| fields.as_object().is_none_or(|map| !map.is_empty()));
+    let kept: Vec<String> = kept.map(|(provider, fields)| format!("{provider}{fields}")).collect();
+    (!kept.is_empty()).then(|| kept.concat())
 }
 
 impl Session {

@@ -49,6 +49,7 @@ const MIGRATIONS: &[&str] = &[
     -- Deleting a conversation looks for its marks.
     CREATE INDEX ctx_marks_by_conversation ON ctx_marks (conversation);
 ",
+    "DROP TABLE ctx_marks;",
 ];
 
 /// Brings the tables up to date; of several processes that do so at once one does it.

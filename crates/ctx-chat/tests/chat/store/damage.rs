@@ -33,7 +33,7 @@ fn check(sql: &str, expected: &str) {
 fn a_newer_store_is_not_touched() {
     check(
         "PRAGMA user_version = 9",
-        "the store has version 9; this program supports up to 5; update the program",
+        "the store has version 9; this program supports up to 6; update the program",
     );
 }
 
@@ -239,7 +239,7 @@ fn an_older_store_gets_todays_tables_and_forgets_what_was_deleted() {
         let store = SqliteStore::open(&path).unwrap();
         Conversation::create(&store, "c", None).await.unwrap();
     });
-    let old = "DROP TABLE leases; DROP TABLE limits; DROP TABLE marks; PRAGMA user_version = 1;
+    let old = "DROP TABLE leases; DROP TABLE limits; PRAGMA user_version = 1;
         ALTER TABLE conversations ADD COLUMN checkpoint_revision INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE conversations ADD COLUMN checkpoint TEXT NOT NULL DEFAULT '';
         UPDATE conversations SET checkpoint = (SELECT session FROM checkpoints);

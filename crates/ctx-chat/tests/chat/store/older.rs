@@ -52,9 +52,10 @@ fn migrates_store_without_leases() {
         let store = SqliteStore::open(&path).unwrap();
         drop(crate::store::chat(&store, &["a"]).await.unwrap());
         drop(store);
-        // Downgrade the file to the previous version.
+        // Downgrade the file to an earlier version.
         let old = rusqlite::Connection::open(&path).unwrap();
-        old.execute_batch("DROP TABLE leases; PRAGMA user_version = 4").unwrap();
+        let sql = "DROP TABLE leases; CREATE TABLE marks (mark BLOB); PRAGMA user_version = 4";
+        old.execute_batch(sql).unwrap();
         drop(old);
         let (here, there) = (SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap());
         let mut found = None;

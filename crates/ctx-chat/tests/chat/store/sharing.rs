@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_chat::{Conversation, ConversationStore as _, LearnedLimit, Marked, Notice, StoreError};
+use ctx_chat::{Conversation, ConversationStore as _, LearnedLimit, Notice, StoreError};
 use ctx_types::Role;
 use ctx_types::session::Node;
 
@@ -178,27 +178,5 @@ fn what_is_learned_of_models_is_there_for_all() {
             here.learn(limit(model, tokens)).await.unwrap();
         }
         assert_eq!(there.limits().await.unwrap(), [limit("a@h", 500), limit("b@h", 800)]);
-    });
-}
-
-#[test]
-fn a_message_is_found_by_its_mark_as_long_as_its_conversation_is_there() {
-    on_every_store(|place| async move {
-        let (here, there) = (place.open().await, place.open().await);
-        let at = |mark: u8, conversation: &str, node: &str| {
-            Some(Marked { mark: [mark; 16], conversation: conversation.to_owned(), node: node.into() })
-        };
-        for id in ["c", "d"] {
-            Conversation::create(&*here, id, None).await.unwrap();
-        }
-        here.mark("c", vec![([1; 16], "n1".into()), ([2; 16], "n2".into())]).await.unwrap();
-        here.mark("d", vec![([2; 16], "n3".into()), ([3; 16], "n4".into())]).await.unwrap();
-        here.mark("nowhere", vec![([4; 16], "n5".into())]).await.unwrap();
-        assert_eq!(there.marked(&[[4; 16], [3; 16], [1; 16]]).await.unwrap(), at(3, "d", "n4"));
-        assert_eq!(there.marked(&[[1; 16], [3; 16]]).await.unwrap(), at(1, "c", "n1"));
-        assert_eq!(there.marked(&[[2; 16]]).await.unwrap(), at(2, "d", "n3"));
-        there.delete("d").await.unwrap();
-        assert_eq!(here.marked(&[[2; 16], [3; 16], [4; 16]]).await.unwrap(), None);
-        assert_eq!(here.marked(&[]).await.unwrap(), None);
     });
 }

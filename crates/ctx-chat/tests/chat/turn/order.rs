@@ -155,7 +155,9 @@ fn should_persist_error_as_assistant_message() {
     assert_eq!(room.stored(), ["user: Hello", error]);
     let end = room.turn("continue", |_| ());
     assert_eq!(ending(&end), "answered");
-    assert!(room.server.requests()[1].messages()[2].1.starts_with("LLM_ERROR"));
+    let sent = room.server.requests()[1].messages();
+    let sent: Vec<&str> = sent.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(sent, ["Be kind.", "Hello\n\n---\n\ncontinue"]);
     room.check_requests();
 }
 
@@ -203,8 +205,7 @@ fn messages_of_older_forms_are_sent_as_they_were_meant() {
         { "role": "assistant", "content": "The app was restarted.", "includeInContext": false },
         { "role": "assistant", "content": "It rains." },
     ]);
-    let session =
-        ctx_engine::read_conversation(old.to_string().as_bytes(), "old.json", &ctx_engine::Limits::default());
+    let session = ctx_engine::read_conversation(old.to_string().as_bytes(), "old.json");
     let mut room = Room::new([Answer::text("Yes.")]);
     room.conversation =
         block_on(ctx_chat::Conversation::import(&room.store, "old", session.unwrap().value, None)).unwrap();

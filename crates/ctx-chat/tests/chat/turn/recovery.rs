@@ -182,6 +182,6 @@ fn a_failed_round_after_tools_can_be_continued() {
     assert_eq!(ending(&room.turn("Go", |chat| with_bench(chat, &Bench))), "LLM_DISCONNECTED");
     assert_eq!(ending(&room.turn("continue", |chat| with_bench(chat, &Bench))), "answered");
     let roles: Vec<_> = room.server.requests()[3].messages().into_iter().map(|(role, _)| role).collect();
-    assert_eq!(json!(roles), json!(["system", "user", "assistant", "tool", "assistant", "user"]));
+    assert_eq!(json!(roles), json!(["system", "user", "assistant", "tool", "user"]));
     room.check_requests();
 }

@@ -68,7 +68,7 @@ impl Setup {
 
     /// Returns the request of a turn with the user's text.
     pub(super) fn typed(&self, text: &str, conversation: Option<&Conversation>) -> TurnRequest {
-        let (request, found) = self.chat.typed(text, conversation);
+        let (request, found) = self.chat.typed(text, conversation.map(Conversation::session));
         self.tell(&found);
         request
     }

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use ctx_chat::{
-    ChatLog, Conversation, Hold, Mode, StoreError, TurnEvent, TurnOutcome, TurnRequest,
+    ChatLog, Conversation, Hold, Mode, StepLabel, StoreError, TurnEvent, TurnOutcome, TurnRequest,
     compress_conversation, preview_turn,
 };
 use ctx_compress::mask::MaskSelection;
@@ -261,7 +261,7 @@ impl Talk<'_> {
 
     async fn undo(&mut self) -> Result<()> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
-        let steps = tree::undo_steps(conversation.history());
+        let steps = StepLabel::count_undo(conversation.history());
         let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         for _ in 0..steps {
             if !is_done(setup.language, setup.stops.stored(conversation.undo(store, Some(now()))).await)? {
@@ -277,7 +277,7 @@ impl Talk<'_> {
 
     async fn redo(&mut self) -> Result<()> {
         let Some((setup, conversation)) = self.kept() else { return Ok(()) };
-        let steps = tree::redo_steps(conversation.history());
+        let steps = StepLabel::count_redo(conversation.history());
         let Some((store, _)) = &setup.chat.store else { return Ok(()) };
         for _ in 0..steps {
             if !is_done(setup.language, setup.stops.stored(conversation.redo(store, Some(now()))).await)? {

@@ -2,7 +2,7 @@
 
 use ctx_chat::StepLabel;
 use ctx_language::Language;
-use ctx_types::session::{History, Node, NodeId, Session};
+use ctx_types::session::{Node, NodeId, Session};
 use ctx_types::{Content, Role, count_of};
 
 use crate::{lang, show};
@@ -68,9 +68,7 @@ pub(super) fn parent(session: &Session, id: &str) -> Option<NodeId> {
 
 /// Returns whether the last message says that something failed.
 pub(super) fn ends_in_error(session: &Session) -> bool {
-    let node = session.node(session.active_leaf_id());
-    let kind = node.and_then(|node| node.metadata.as_ref()?.kept.get("partType")?.as_str());
-    kind == Some("error")
+    session.node(session.active_leaf_id()).is_some_and(Node::is_error)
 }
 
 /// Returns whether the last message is an answer that could go on.
@@ -81,29 +79,3 @@ pub(super) fn ends_in_answer(session: &Session) -> bool {
 
 /// The label of the step by which another branch becomes the active one.
 pub(super) const SWITCH: &str = StepLabel::SWITCH_BRANCH;
-
-/// Counts the steps that are taken back together: a whole turn with the step to its branch, or one change.
-pub(super) fn undo_steps(history: &History) -> usize {
-    let mut labels = history.undoable().iter().rev().map(|entry| &*entry.label).peekable();
-    let mut steps = 0;
-    while labels.next_if(|label| StepLabel::follows_user(label)).is_some() {
-        steps += 1;
-    }
-    let is_asked = labels.next_if(|label| StepLabel::adds(label, Role::User)).is_some();
-    steps += usize::from(is_asked);
-    let is_branch = steps > 0 && labels.next_if_eq(&SWITCH).is_some();
-    steps += usize::from(is_branch);
-    if steps == 0 { usize::from(labels.peek().is_some()) } else { steps }
-}
-
-/// Counts the steps that are done again together.
-pub(super) fn redo_steps(history: &History) -> usize {
-    let mut labels = history.redoable().iter().rev().map(|entry| &*entry.label).peekable();
-    let is_branch = labels.next_if_eq(&SWITCH).is_some();
-    let is_asked = labels.next_if(|label| StepLabel::adds(label, Role::User)).is_some();
-    let mut steps = usize::from(is_branch) + usize::from(is_asked);
-    while labels.next_if(|label| StepLabel::follows_user(label)).is_some() {
-        steps += 1;
-    }
-    if steps == 0 { usize::from(labels.peek().is_some()) } else { steps }
-}

@@ -1,5 +1,5 @@
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation,
+    AssembleError, Compile, CompiledAgent, Context, Engine, Switches, read_agent, read_conversation,
 };
 use ctx_types::TurnInput;
 use ctx_types::session::Session;
@@ -47,7 +47,7 @@ impl Turn {
         let mut file = self.case.agent.clone();
         let config = json!({ "retainedCharacters": self.retained });
         file["parameters"] = json!({ "processors": [{ "id": "token-limiter", "config": config }] });
-        let agent = read_agent(file.to_string().as_bytes(), "", &Limits::default(), &engine.anchors).unwrap();
+        let agent = read_agent(file.to_string().as_bytes(), "").unwrap();
         engine.compile(
             &agent.value,
             &Compile::default().with(|compile| compile.switches = self.switches.clone()),
@@ -81,6 +81,6 @@ impl Turn {
 
     pub(crate) fn session(&self) -> Session {
         let session = self.case.session.to_string();
-        read_conversation(session.as_bytes(), "", &Limits::default()).unwrap().value
+        read_conversation(session.as_bytes(), "").unwrap().value
     }
 }

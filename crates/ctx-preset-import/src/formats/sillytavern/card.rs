@@ -23,7 +23,7 @@ pub(crate) struct CardText {
     /// Its place in an agent.
     pub(crate) to: &'static str,
     /// Its names in older cards.
-    old: &'static [&'static str],
+    pub(crate) old: &'static [&'static str],
     /// Its name at the top of a card, where `SillyTavern` writes it too.
     pub(crate) top: Option<&'static str>,
 }

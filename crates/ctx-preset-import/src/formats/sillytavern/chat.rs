@@ -29,15 +29,7 @@ pub(crate) fn take_header(line: Source<'_>) {
         own.stay();
         metadata.at("note_prompt").keep("the author's note in this project's format is used instead");
     } else {
-        metadata.at("note_prompt").text().into("/authorNote/content");
-        metadata.at("note_interval").whole(0).into("/authorNote/interval");
-        let position = metadata.at("note_position");
-        position.among(&[0, 1, 2]).into("/authorNote/injectionStrategy");
-        match position.as_whole() {
-            Some(0 | 2) => metadata.at("note_depth").keep("the author's note has no depth"),
-            _ => drop(metadata.at("note_depth").whole(0).into("/authorNote/injectionStrategy/depth")),
-        }
-        metadata.at("note_role").among(&[0, 1, 2]).into("/authorNote/role");
+        note::take(metadata);
     }
     metadata.at("world_info").text().stay();
     metadata.at("variables").stay();

@@ -92,15 +92,15 @@ fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> Re
     let source = source.keep_at(format!("{place}/imported")).lead_to(place);
     let mut script = Script { source, pointer, findings };
     let mut rule = RegexRule {
-        id: script.text("id", "/id"),
-        name: script.text("scriptName", "/name"),
-        enabled: script.flag("disabled", "/enabled").map(|disabled| !disabled),
-        regex: script.text("findRegex", "/regex"),
-        replacement: script.text("replaceString", "/replacement"),
+        id: script.text("id"),
+        name: script.text("scriptName"),
+        enabled: script.flag("disabled").map(|disabled| !disabled),
+        regex: script.text("findRegex"),
+        replacement: script.text("replaceString"),
         trim_strings: script.trimmed(),
         substitution_mode: script.mode().map(Into::into),
         depth_range: script.depths(),
-        run_on_edit: script.flag("runOnEdit", "/runOnEdit"),
+        run_on_edit: script.flag("runOnEdit"),
         dialect: Some("sillytavern".into()),
         ..RegexRule::default()
     };
@@ -121,6 +121,28 @@ pub(crate) fn wrong_value(key: &str, expected: &'static str) -> Diagnostic {
         codes::SCRIPT_VALUE,
         phrase!("`{key}` of the regex script must be {expected}", key, expected),
     )
+}
+
+/// The fields of a script, each with its place in a rule.
+pub(crate) const FIELDS: [(&str, &str); 13] = [
+    ("id", "/id"),
+    ("scriptName", "/name"),
+    ("disabled", "/enabled"),
+    ("findRegex", "/regex"),
+    ("replaceString", "/replacement"),
+    ("trimStrings", "/trimStrings"),
+    ("placement", "/targetRoles"),
+    ("markdownOnly", "/applyTo/render"),
+    ("promptOnly", "/applyTo/request"),
+    ("substituteRegex", "/substitutionMode"),
+    ("minDepth", "/depthRange/min"),
+    ("maxDepth", "/depthRange/max"),
+    ("runOnEdit", "/runOnEdit"),
+];
+
+fn place(key: &str) -> &'static str {
+    let field = FIELDS.iter().find(|(theirs, _)| *theirs == key);
+    field.map(|(_, ours)| *ours).expect("the table lists every field of the reader")
 }
 
 /// What a script changes: the number in its `placement`, the field of a rule, and the value there.
@@ -144,7 +166,7 @@ impl Script<'_> {
     /// is true.
     fn placements(&mut self, rule: &mut RegexRule) -> bool {
         let placement = self.source.at("placement");
-        placement.list().into("/targetRoles");
+        placement.list().into(place("placement"));
         let take = |(_, item): (usize, Source<'_>)| {
             let number = item.value().and_then(whole_of);
             let placement = PLACEMENTS.iter().find(|(known, ..)| Some(*known) == number);
@@ -181,10 +203,10 @@ impl Script<'_> {
 
     /// Reads for what texts are made when the script runs: without a flag those that are stored.
     fn stages(&mut self, is_everywhere: bool) -> RegexStages {
-        let [render, request] = [("markdownOnly", "/applyTo/render"), ("promptOnly", "/applyTo/request")]
-            .map(|(key, to)| is_everywhere || self.flag(key, to) == Some(true));
+        let keys = ["markdownOnly", "promptOnly"];
+        let [render, request] = keys.map(|key| is_everywhere || self.flag(key) == Some(true));
         if is_everywhere {
-            for key in ["markdownOnly", "promptOnly"] {
+            for key in keys {
                 self.source.at(key).keep("an old display script applies to both display and requests");
             }
         }
@@ -198,14 +220,14 @@ impl Script<'_> {
 
     /// Reads the depths. `SillyTavern` takes no notice of a least depth below −1 and of a greatest below 0.
     fn depths(&mut self) -> Option<RegexDepths> {
-        let min = self.number("minDepth", |min| min >= -1, "/depthRange/min");
-        let max = self.number("maxDepth", |max| max >= 0, "/depthRange/max");
+        let min = self.number("minDepth", |min| min >= -1);
+        let max = self.number("maxDepth", |max| max >= 0);
         (min.is_some() || max.is_some()).then(|| RegexDepths { min, max, ..RegexDepths::default() })
     }
 
     fn mode(&mut self) -> Option<&'static str> {
         const KEY: &str = "substituteRegex";
-        let mode = self.number(KEY, |mode| (0..=2).contains(&mode), "/substitutionMode");
+        let mode = self.number(KEY, |mode| (0..=2).contains(&mode));
         if mode.is_none() && self.source.at(KEY).value().and_then(whole_of).is_some() {
             let message = phrase!("`substituteRegex` must be 0, 1, or 2");
             self.report(KEY, Diagnostic::warning(codes::SCRIPT_VALUE, message));
@@ -213,8 +235,8 @@ impl Script<'_> {
         SUBSTITUTIONS.get(usize::try_from(mode?).ok()?).copied()
     }
 
-    fn text<T: for<'t> From<&'t str>>(&mut self, key: &str, to: &'static str) -> Option<T> {
-        let read = self.source.at(key).text().into(to);
+    fn text<T: for<'t> From<&'t str>>(&mut self, key: &str) -> Option<T> {
+        let read = self.source.at(key).text().into(place(key));
         self.expect(key, "a string", read.is_some());
         read.map(T::from)
     }
@@ -223,7 +245,7 @@ impl Script<'_> {
         let (key, texts) = ("trimStrings", self.source.at("trimStrings"));
         // An empty list is not written.
         let read = texts.list().into("");
-        texts.each_text("/trimStrings");
+        texts.each_text(place(key));
         self.expect(key, "a list of strings", read.is_some());
         let items = read.unwrap_or_default();
         if !items.iter().all(Value::is_string) {
@@ -233,18 +255,18 @@ impl Script<'_> {
         items.iter().filter_map(Value::as_str).map(T::from).collect()
     }
 
-    fn flag(&mut self, key: &str, to: &'static str) -> Option<bool> {
-        let read = self.source.at(key).flag().into(to);
+    fn flag(&mut self, key: &str) -> Option<bool> {
+        let read = self.source.at(key).flag().into(place(key));
         self.expect(key, "true or false", read.is_some());
         read
     }
 
     /// Reads a whole number; one that does not fit has no meaning.
-    fn number(&mut self, key: &str, fits: impl Fn(i64) -> bool, to: &'static str) -> Option<i64> {
+    fn number(&mut self, key: &str, fits: impl Fn(i64) -> bool) -> Option<i64> {
         let field = self.source.at(key);
         let number = field.value().and_then(whole_of);
         self.expect(key, "a whole number", number.is_some());
-        field.whole_that(fits).into(to)
+        field.whole_that(fits).into(place(key))
     }
 
     /// Reports a value that could not be read; null means that it is missing.

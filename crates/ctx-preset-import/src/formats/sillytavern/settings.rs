@@ -54,7 +54,7 @@ fn note(note: Source<'_>) -> Object {
 }
 
 /// The settings of world info, by their names in `settings.json`, each with ours and what is shipped.
-const WORLD_INFO: [(&str, &str, Shipped); 12] = [
+pub(crate) const WORLD_INFO: [(&str, &str, Shipped); 12] = [
     ("world_info_depth", "depth", Shipped::Number(2)),
     ("world_info_budget", "budgetPercent", Shipped::Number(25)),
     ("world_info_budget_cap", "budgetCap", Shipped::Number(0)),
@@ -71,7 +71,7 @@ const WORLD_INFO: [(&str, &str, Shipped); 12] = [
 
 /// What a setting of world info is when nothing says otherwise.
 #[derive(Clone, Copy, Debug)]
-enum Shipped {
+pub(crate) enum Shipped {
     Number(i64),
     Flag(bool),
     Strategy,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ctx_preset_import::{ConversationForm, Limits, codes, read_conversation, write_conversation};
+use ctx_preset_import::{ConversationForm, codes, read_conversation, write_conversation};
 use ctx_types::session::{NodeEdit, Session, SessionOp};
 use ctx_types::{Code, Content, Message, Persist, Severity};
 use serde_json::{Value, json};
@@ -174,7 +174,7 @@ fn reads_every_fixture_again_from_every_form() {
             let file = folder.as_ref().unwrap().path().join(name);
             let Ok(bytes) = std::fs::read(&file) else { continue };
             count += 1;
-            let imported = read_conversation(&bytes, "chat", &Limits::default()).unwrap();
+            let imported = read_conversation(&bytes, "chat").unwrap();
             let is_sound = imported.diagnostics.iter().all(|found| found.severity != Severity::Error);
             // Keys of a wrong type can make another form of a list.
             for form in FORMS.into_iter().take(if is_sound { FORMS.len() } else { 1 }) {
@@ -188,7 +188,7 @@ fn reads_every_fixture_again_from_every_form() {
 #[track_caller]
 fn check_again(session: &Session, form: ConversationForm, place: &str) {
     let written = write_conversation(session, form);
-    let again = read_conversation(&written.bytes, "chat", &Limits::default()).unwrap().value;
+    let again = read_conversation(&written.bytes, "chat").unwrap().value;
     if written.diagnostics.iter().all(|found| found.code != codes::CONTENT_LEFT_OUT) {
         assert_eq!(sent(&again), sent(session), "{place}");
     }

@@ -87,19 +87,6 @@ fn nobody_waits_for_a_conversation_that_another_has() {
     });
 }
 
-#[test]
-fn a_mark_is_in_nobodys_way() {
-    on_postgres(async |store, schema| {
-        store.create("c", Session::new("c"), None).await.unwrap();
-        let mut other = client(schema.config()).await;
-        let transaction = other.transaction().await.unwrap();
-        transaction.execute("INSERT INTO ctx_marks VALUES ('\\x01', 'c', 'n')", &[]).await.unwrap();
-        let told = store.append("c", 0, step("a")).await;
-        assert!(matches!(told, Ok(1)), "{told:?}");
-        transaction.rollback().await.unwrap();
-    });
-}
-
 /// The lock of the journal; processes of every version take it.
 const JOURNAL: i64 = 0x0063_7478_6c6f_6773;
 

@@ -1,0 +1,108 @@
+//! Caches of unnamed requests. The next request of a conversation finds them by a hash of its history.
+
+use std::sync::Arc;
+
+use ctx_engine::TurnCache;
+use ctx_types::session::Node;
+use ctx_types::{Content, Role};
+use sha2::{Digest as _, Sha256};
+
+use crate::latest::Latest;
+
+/// Maximum size of the messages of all cached histories, in bytes.
+pub(crate) const MAX_BYTES: usize = 64 << 20;
+
+/// Shortest history with a cache. Shorter ones cost little.
+const MIN_MESSAGES: usize = 20;
+
+/// Replies at the end of a request that may follow a cached history.
+const MAX_REPLIES: usize = 64;
+
+/// Hash of the owner, the agent, and the messages without system messages.
+pub(crate) type HistoryHash = [u8; 32];
+
+/// The cache of a request, and where to keep it.
+#[derive(Debug)]
+pub(crate) struct FoundCache {
+    hash: HistoryHash,
+    bytes: usize,
+    pub(crate) cache: Arc<TurnCache>,
+}
+
+/// Takes the cache of the longest history that a request continues. `None` if the request is short.
+pub(crate) fn take(
+    caches: &Latest<HistoryHash, Arc<TurnCache>>,
+    (owner, agent): (&str, &str),
+    messages: &[Node],
+) -> Option<FoundCache> {
+    let is_reply = |node: &Node| node.role == Some(Role::Assistant);
+    let replies = messages.iter().filter(|node| is_reply(node)).count();
+    if messages.len() < MIN_MESSAGES {
+        return None;
+    }
+    let mut hash = Sha256::new();
+    let mut ends = Vec::new();
+    let mut bytes = add(&mut hash, owner) + add(&mut hash, agent);
+    let mut passed = 0;
+    for node in messages.iter().filter(|node| !node.role.is_some_and(Role::is_instruction)) {
+        if is_reply(node) {
+            passed += 1;
+            if passed + MAX_REPLIES > replies {
+                ends.push(hash.clone().finalize().into());
+            }
+        }
+        bytes += add(&mut hash, node.role.unwrap_or_default().as_str());
+        bytes += add(&mut hash, node.content.as_ref().map(Content::text).unwrap_or_default().trim());
+        for call in &node.tool_calls {
+            bytes += add(&mut hash, call.name.as_deref().unwrap_or_default());
+            bytes += add(&mut hash, call.arguments.as_deref().unwrap_or_default());
+        }
+    }
+    let hash: HistoryHash = hash.finalize().into();
+    ends.push(hash);
+    let cache = ends.iter().rev().find_map(|end| caches.take(end)).unwrap_or_default();
+    Some(FoundCache { hash, bytes, cache })
+}
+
+impl FoundCache {
+    /// Keeps the cache for the next request.
+    pub(crate) fn keep(self, caches: &Latest<HistoryHash, Arc<TurnCache>>) {
+        caches.keep_weighing(self.hash, self.cache, self.bytes);
+    }
+}
+
+/// Adds a text with its length. Returns the size in memory, in bytes.
+fn add(hash: &mut Sha256, text: &str) -> usize {
+    hash.update((text.len() as u64).to_le_bytes());
+    hash.update(text.as_bytes());
+    text.len() + size_of::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages by turns of the user and of the assistant, after a system message.
+    fn history(clock: &str, count: usize) -> Vec<Node> {
+        let role = |index: usize| if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
+        let said = (0..count).map(|index| Node::new(role(index), format!("{index}")));
+        std::iter::once(Node::new(Role::System, clock)).chain(said).collect()
+    }
+
+    #[test]
+    fn finds_cache_of_previous_request() {
+        let caches = Latest::new(MAX_BYTES);
+        let find =
+            |owner: &str, clock: &str, count: usize| take(&caches, (owner, "ada"), &history(clock, count));
+        assert!(find("a", "12:00", 5).is_none());
+        let first = find("a", "12:00", 41).unwrap();
+        let cache = first.cache.clone();
+        first.keep(&caches);
+        assert!(!Arc::ptr_eq(&find("b", "12:01", 43).unwrap().cache, &cache));
+        assert!(!Arc::ptr_eq(&find("a", "12:01", 39).unwrap().cache, &cache));
+        let next = find("a", "12:01", 43).unwrap();
+        assert!(Arc::ptr_eq(&next.cache, &cache));
+        next.keep(&caches);
+        assert!(Arc::ptr_eq(&find("a", "12:02", 43).unwrap().cache, &cache));
+    }
+}

@@ -1,0 +1,231 @@
+//! The conversation of a turn: a stored one that the request names, or the messages of the request.
+
+use std::sync::Arc;
+
+use ctx_chat::{Conversation, MessageTags, StepLabel};
+use ctx_project::chat::now;
+use ctx_types::session::{Node, NodeId, Session, SessionError, SessionOp};
+use ctx_types::{Content, Role, phrase};
+
+use crate::agents::Compiled;
+use crate::alignment::{AlignmentRules, RequestMessage, align, sent_session};
+use crate::call::stored_id;
+use crate::conversation_name::ConversationName;
+use crate::gateway::Server;
+use crate::history_cache::{self, FoundCache};
+use crate::keys::KeyEntry;
+use crate::memory::ReservedMemory;
+use crate::refusal::Refusal;
+use crate::rooms::{Kept, Visit};
+use crate::turn::Request;
+
+/// Time in which the same message again is a retry.
+const RETRY_MILLIS: i64 = 60_000;
+
+/// The conversation of a turn.
+pub(crate) enum TurnConversation {
+    Named(Box<NamedConversation>),
+    Unnamed(Box<UnnamedConversation>),
+}
+
+/// A stored conversation.
+pub(crate) struct NamedConversation {
+    pub(crate) visit: Visit,
+    pub(crate) kept: Kept,
+    /// The conversation for the provider, if it differs.
+    pub(crate) sent: Option<Session>,
+}
+
+/// The messages of a request that is not stored.
+pub(crate) struct UnnamedConversation {
+    pub(crate) session: Session,
+    pub(crate) cache: Option<FoundCache>,
+}
+
+/// Stores the new messages of a named conversation. Also returns the user's text, which the turn stores.
+pub(crate) async fn begin_named(
+    server: &Arc<Server>,
+    key: &KeyEntry,
+    agent: &Compiled,
+    request: &mut Request,
+    name: &ConversationName,
+) -> Result<(NamedConversation, Option<String>, ReservedMemory), Refusal> {
+    let (visit, kept) = enter(server, request, name).await?;
+    let memory = server.bodies.reserve_conversation(&key.name, kept.as_ref().map_or(0, Kept::bytes))?;
+    let session = kept.as_ref().map(|kept| kept.conversation.session());
+    let (mut messages, input, after) = aligned(session, request, name);
+    let may_begin = if kept.is_none() { one_more(server, key).await? } else { None };
+    let kept = store(server, &visit, kept, (after.as_ref(), &mut messages), &request.tags()).await?;
+    drop(may_begin);
+    let is_own = request.dialect == agent.setup.endpoint().dialect;
+    let sent = sent_session(kept.conversation.session(), &messages, is_own)?;
+    Ok((NamedConversation { visit, kept, sent }, input, memory))
+}
+
+/// Waits for the turn of a conversation, and loads it.
+pub(crate) async fn enter(
+    server: &Server,
+    request: &Request,
+    name: &ConversationName,
+) -> Result<(Visit, Option<Kept>), Refusal> {
+    let mut visit = server.rooms.enter(&*server.store, &stored_id(&request.owner, &name.name)).await?;
+    let kept = visit.load(&server.store).await?;
+    if kept.is_none() && name.after.is_some() {
+        return Err(Refusal::no_conversation(visit.id()));
+    }
+    let revision = kept.as_ref().map_or(0, |kept| kept.conversation.revision());
+    if let Some(seen) = request.wishes.revision.filter(|seen| *seen != revision) {
+        leave(visit, kept);
+        return Err(Refusal::conflict(phrase!(
+            "the conversation is at revision {revision}, not {seen}",
+            revision,
+            seen
+        )));
+    }
+    Ok((visit, kept))
+}
+
+/// Takes the messages of a request, with the stored message of each known one, the user's text, and the message that
+/// the new ones follow.
+pub(crate) fn aligned(
+    session: Option<&Session>,
+    request: &mut Request,
+    name: &ConversationName,
+) -> (Vec<RequestMessage>, Option<String>, Option<NodeId>) {
+    let messages = std::mem::take(&mut request.asked.messages);
+    let mut messages: Vec<RequestMessage> = messages.into_iter().map(RequestMessage::new).collect();
+    let (tags, at) = (request.tags(), now());
+    let is_retry = |node: &Node| tags.is_repeat(node, at, RETRY_MILLIS);
+    let rules = AlignmentRules { sends_history: name.sends_history, is_retry: &is_retry };
+    let after = match (&name.after, session) {
+        (None, Some(session)) => Some(align(session, &mut messages, rules)),
+        (after, _) => after.clone(),
+    };
+    let input = messages.pop_if(|last| last.is_new() && is_typed(&last.node));
+    let input = input.and_then(|last| last.node.content).map(|content| content.text().into_owned());
+    (messages, input, after)
+}
+
+/// Builds the conversation of a request without a name, and takes the user's text.
+pub(crate) fn unnamed(
+    server: &Server,
+    agent: &Compiled,
+    request: &mut Request,
+) -> (UnnamedConversation, Option<String>) {
+    let mut messages = std::mem::take(&mut request.asked.messages);
+    let cache = history_cache::take(&server.caches, (&request.owner, &agent.agent), &messages);
+    let input = messages.pop_if(|last| is_typed(last)).and_then(|last| last.content);
+    let (mut others, mut instructions) = (0, 0);
+    // The ids of a history do not depend on system messages, because its cache does not.
+    let nodes = messages.into_iter().map(|node| {
+        let is_instruction = node.role.is_some_and(Role::is_instruction);
+        let (letter, count) = if is_instruction { ('s', &mut instructions) } else { ('n', &mut others) };
+        *count += 1;
+        node.with_id(format!("{letter}{count}"))
+    });
+    let (session, _) = Session::linear("unnamed", nodes);
+    let input = input.map(|content| content.text().into_owned());
+    (UnnamedConversation { session, cache }, input)
+}
+
+/// Checks that a key may have another conversation. Until the lease ends, no process begins a further one for the key.
+async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refusal> {
+    let Some(limit) = key.limits.conversations else { return Ok(None) };
+    let all = stored_id(&key.name, "");
+    let visit = server.rooms.enter(&*server.store, &all).await?;
+    if server.store.count(&all).await? < limit {
+        Ok(Some(visit))
+    } else {
+        Err(Refusal::forbidden(phrase!(
+            "this client key reached its limit of {limit} conversations; continue an existing one",
+            limit
+        )))
+    }
+}
+
+/// Leaves a conversation as it was found.
+pub(crate) fn leave(visit: Visit, kept: Option<Kept>) {
+    if let Some(kept) = kept {
+        visit.leave(kept);
+    }
+}
+
+/// Returns whether a message has only a text of the user.
+fn is_typed(node: &Node) -> bool {
+    let text = node.content.as_ref().filter(|content| matches!(content, Content::Text(_)));
+    let has_more = node.metadata.is_some() || node.kept.get("providerFields").is_some();
+    node.role == Some(Role::User)
+        && node.name.is_none()
+        && !has_more
+        && text.is_some_and(|text| !text.is_blank())
+}
+
+/// Stores the new messages of a request.
+async fn store(
+    server: &Server,
+    visit: &Visit,
+    kept: Option<Kept>,
+    (after, messages): (Option<&NodeId>, &mut [RequestMessage]),
+    tags: &MessageTags,
+) -> Result<Kept, Refusal> {
+    let (store, at) = (&*server.store, now());
+    messages.iter_mut().filter(|message| message.is_new()).for_each(|new| tags.stamp(&mut new.node, at));
+    let Some(mut kept) = kept else {
+        let mut session = Session::new(visit.id());
+        grow(&mut session, None, messages)?;
+        return Ok(Kept::new(Conversation::import(store, visit.id(), session, Some(at)).await?));
+    };
+    if let Some(after) = after.filter(|after| *after != kept.conversation.session().active_leaf_id()) {
+        let op = SessionOp::ActivateLeaf { id: after.clone() };
+        kept.conversation.apply(store, StepLabel::SWITCH_BRANCH, op, Some(at)).await?;
+    }
+    for message in messages.iter_mut().filter(|message| message.is_new()) {
+        message.stored = Some(kept.conversation.append(store, message.node.clone(), Some(at)).await?);
+    }
+    Ok(kept)
+}
+
+/// Adds the new messages of a request to a conversation in memory.
+pub(crate) fn grow(
+    session: &mut Session,
+    after: Option<&NodeId>,
+    messages: &mut [RequestMessage],
+) -> Result<(), Refusal> {
+    if let Some(id) = after {
+        session.apply(&SessionOp::ActivateLeaf { id: id.clone() })?;
+    }
+    let mut next = session.nodes().count();
+    for message in messages.iter_mut().filter(|message| message.is_new()) {
+        let mut names = (next..).map(|number| (number, NodeId::from(format!("n{number}"))));
+        let free = names.find(|(_, id)| session.node(id).is_none());
+        let (number, id) = free.expect("an unbounded range has a free id");
+        next = number + 1;
+        let parent = session.active_leaf_id().clone();
+        let node = Box::new(message.node.clone().with_id(id.clone()));
+        session.apply(&SessionOp::Append { parent, node })?;
+        message.stored = Some(id);
+    }
+    Ok(())
+}
+
+impl From<SessionError> for Refusal {
+    fn from(error: SessionError) -> Self {
+        Self::malformed(error.phrase())
+    }
+}
+
+impl Request {
+    /// Returns the tags of its messages. They repeat in a retry.
+    pub(crate) fn tags(&self) -> MessageTags {
+        MessageTags { run_id: self.wishes.idempotency_key().map(Arc::from), ..MessageTags::default() }
+    }
+}
+
+impl TurnConversation {
+    pub(crate) fn session(&self) -> &Session {
+        match self {
+            Self::Named(named) => named.kept.conversation.session(),
+            Self::Unnamed(unnamed) => &unnamed.session,
+        }
+    }
+}
