@@ -64,7 +64,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ctx-clients-'));
 const home = join(folder, '.home');
 mkdirSync(home);
 
-/// Requests by their `traceparent`, which the recorder adds: `{client, api, scenario, headers, body, status, provider}`.
+/// Requests by their `traceparent`, which the recorder adds: `{client, api, scenario, headers, body, response, provider}`.
 const requests = new Map();
 let waited = 0;
 const server = provider(
@@ -93,7 +93,8 @@ function recorder(gateway) {
     requests.set(headers.traceparent, record);
     const { hostname, port } = new URL(gateway);
     const sent = send({ hostname, port, path: `/${rest.join('/')}`, method: request.method, headers }, (reply) => {
-      record.status = reply.statusCode;
+      record.response = '';
+      reply.on('data', (chunk) => (record.response += chunk));
       response.writeHead(reply.statusCode, reply.headers);
       reply.pipe(response);
     });
@@ -144,9 +145,15 @@ function withoutAgent(value) {
     : Object.fromEntries(kept.filter(([, inner]) => inner !== undefined));
 }
 
+/// The JSON of a response: its events, or the whole.
+function responseOf(text) {
+  const events = text.split('\n').filter((line) => line.startsWith('data: {'));
+  return events.length ? events.map((line) => JSON.parse(line.slice(6))) : JSON.parse(text);
+}
+
 const KINDS = { '+': 'added', '-': 'removed', '~': 'changed' };
-/// Differences of a request that the agent did not ask for, as `field: kind`.
-function changes({ body, query, headers, provider }) {
+/// Differences of a request that the agent did not ask for, and those of the response.
+function changes({ body, query, headers, response, provider }) {
   const sent = JSON.parse(body);
   const got = withoutAgent(provider.body);
   for (const [before, after] of [
@@ -155,9 +162,11 @@ function changes({ body, query, headers, provider }) {
   ]) {
     if (!('temperature' in before)) delete after.temperature;
   }
-  const found = differences(sent, got).map(
-    ({ kind, pointer }) => `\`${pointer.slice(1).replace(/\/\d+(?=\/|$)/g, '/*')}\` ${KINDS[kind]}`,
-  );
+  const named = ({ kind, pointer }) => `\`${pointer.slice(1).replace(/(^|\/)\d+(?=\/|$)/g, '$1*')}\` ${KINDS[kind]}`;
+  const found = differences(sent, got).map(named);
+  // Through JSON, without fields that are undefined.
+  const reply = JSON.parse(JSON.stringify(provider.reply));
+  found.push(...differences(reply, responseOf(response)).map((difference) => `response: ${named(difference)}`));
   const lost = Object.keys(headers).filter((name) => PASSED.test(name) && headers[name] !== provider.headers[name]);
   if (query !== queryOf(provider.url)) found.push('query changed');
   if (!provider.text.includes(PRESET)) found.push('preset missing');

@@ -294,7 +294,8 @@ export function provider(asked, left) {
     if (request.method !== 'POST' || !api) return json(404, {});
     const text = String(await bytes(request));
     const body = JSON.parse(text);
-    asked({ url: request.url, headers: request.headers, text, body, api });
+    const record = { url: request.url, headers: request.headers, text, body };
+    asked(record);
     if (request.url.includes('count')) return json(200, { input_tokens: USAGE.input, totalTokens: USAGE.input });
     const { reply, mark } = APIS[api];
     const wanted = script(body, mark);
@@ -309,6 +310,7 @@ export function provider(asked, left) {
     }
     const written = reply(body, wanted, ++turn, request.url);
     const isStream = Array.isArray(written);
+    record.reply = isStream ? written.map(({ data }) => data).filter((data) => data !== '[DONE]') : written;
     if (wanted.wait) response.on('close', left);
     if (!isStream) return wanted.wait ? undefined : json(200, written);
     response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' });

@@ -16,7 +16,8 @@ The request of the client and the request that the provider got were compared fi
 | schema | structured output |
 | think | streaming, reasoning with a signature or encrypted content, and 2 tool calls |
 
-The agent has a preset, a worldbook, \`recall\` and a sampling parameter. These additions are not listed.
+The agent has a preset, a worldbook, \`recall\` and a sampling parameter. These additions are not listed. The texts of the agent are removed before the comparison, also if a processor joins them with a text of the client.
+The response of the provider and the response that the client got were compared too.
 The column "other changes" names the fields that differ otherwise; \`*\` is a position.
 `;
 
