@@ -22,23 +22,13 @@ const claude = ({ base, model, prompt }) => ({
 });
 
 function codex({ base, model, prompt, image, schema }, folder) {
-  const provider = `{name="ctx",base_url="${base}/v1",env_key="CTX_KEY",wire_api="responses",request_max_retries=0,stream_max_retries=0}`;
-  const options = [
-    '-c',
-    `model_providers.ctx=${provider}`,
-    '-c',
-    'model_provider="ctx"',
-    '-c',
-    'model_reasoning_summary="auto"',
-    '-c',
-    'analytics.enabled=false',
-  ];
-  const more = [
-    ...(image ? ['--image', join(folder, 'picture.png')] : []),
-    ...(schema ? ['--output-schema', join(folder, 'color.json')] : []),
-  ];
-  const flags = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '--model', model, ...more];
-  return { env: { CODEX_HOME: folder, CTX_KEY: KEY }, arguments: ['exec', ...options, ...flags, '--', prompt] };
+  const provider = `[model_providers.ctx]\nname = "ctx"\nbase_url = "${base}/v1"\nenv_key = "CTX_KEY"\nwire_api = "responses"\n`;
+  const more = 'model_reasoning_summary = "auto"\nanalytics.enabled = false\n';
+  writeFileSync(join(folder, 'config.toml'), `model = "${model}"\nmodel_provider = "ctx"\n${more}\n${provider}`);
+  const flags = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
+  if (image) flags.push('--image', join(folder, 'picture.png'));
+  if (schema) flags.push('--output-schema', join(folder, 'color.json'));
+  return { env: { CODEX_HOME: folder, CTX_KEY: KEY }, arguments: ['exec', ...flags, '--', prompt] };
 }
 
 const NPM = {
