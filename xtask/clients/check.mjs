@@ -1,335 +1,254 @@
-// The providers' own clients against `ctx serve`, unchanged but for the base URL.
+// Clients of others against `ctx serve`, unmodified except for base URL, API key and model.
 //
-// node check.mjs CTX [PYTHON]: starts a scripted provider and the gateway, runs the clients of npm here, and those of
-// PyPI in `check.py`. Prints a line for each check that fails, and ends with 1 if one does.
+// node check.mjs CTX PYTHON|- TABLE [--write] [--only TEXT]: starts a scripted provider, the gateway, and a recorder in
+// front of the gateway, and runs each client in each scenario. For each request, the client's body and the body that the
+// provider got are compared field by field, and so are the headers that pass. Without `--write`, the results must be
+// those of TABLE. The packages are in the working folder.
 
-import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as send } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { codingAgents } from './agents.mjs';
+import { behavior } from './behavior.mjs';
+import { differences } from './compare.mjs';
+import { KEY, LIBRARIES, PICTURE } from './libraries.mjs';
+import { COLOR, WORDS, bytes, provider } from './provider.mjs';
+import { pythonLibraries } from './python.mjs';
+import { table } from './table.mjs';
 
-const [ctx, python] = process.argv.slice(2);
-// The packages are in the folder in which this runs.
-const require = createRequire(join(process.cwd(), 'package.json'));
-const { default: OpenAI } = require('openai');
-const { default: Anthropic } = require('@anthropic-ai/sdk');
-const { GoogleGenAI } = require('@google/genai');
+const [ctx, python, document, ...flags] = process.argv.slice(2);
+const only = flags.includes('--only') ? flags[flags.indexOf('--only') + 1] : undefined;
 
+/// What the agent adds: its preset, an entry of a worldbook, and a parameter.
+const PRESET = 'You are Ada. It is January 31, 2026.';
+const LORE = 'Grass is green because of chlorophyll.';
+const SEPARATOR = '\n\n---\n\n';
+const AGENT = `name: Ada
+parameters:
+  temperature: 0.5
+  processors: [{id: recall, enabled: true}]
+presetMessages:
+- {role: system, content: "You are Ada. It is {{date}}."}
+- {type: chat_history}
+`;
+const BOOK = { entries: [{ uid: 1, key: ['grass'], content: LORE, scanDepth: 100 }] };
 const AT = '2026-01-31T12:00:00Z';
-const AGENT =
-  'name: Ada\npresetMessages:\n- {role: system, content: "You are Ada. It is {{date}}."}\n- {type: chat_history}\n';
-const WORDS = ['Grass ', 'is ', 'green.'];
-// Of a call, in pieces.
-const ARGUMENTS = ['{"at":', '"here"}'];
-const SCHEMA = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] };
-const PICTURE =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/// Fields of each reply of the provider.
-const HEAD = { id: 'chatcmpl-1', created: 1767225600, model: 'm' };
+/// By API: name, model, dialect and path of the base URL.
+const APIS = {
+  chat: ['chat completions', 'gpt-5.4', 'openai', '/v1'],
+  responses: ['responses', 'gpt-6-sol', 'openai-responses', '/v1'],
+  messages: ['messages', 'claude-sonnet-5-5', 'anthropic', ''],
+  gemini: ['generateContent', 'gemini-3.6-flash', 'gemini', ''],
+};
 
-/// What the provider was asked.
-const asked = [];
-let left = 0;
+/// Options and number of requests of each scenario.
+const SCENARIOS = {
+  loop: { tools: true, requests: 6 },
+  parallel: { tools: true, requests: 2 },
+  image: { image: true, requests: 1 },
+  schema: { schema: true, requests: 1 },
+  think: { tools: true, think: true, requests: 3 },
+};
 
-/// Answers by what the last message says.
-const provider = createServer((request, response) => {
-  // The gateway asks for the context window of the model.
-  if (request.method === 'GET') {
-    response.writeHead(404).end();
-    return;
-  }
-  let text = '';
-  request.on('data', (piece) => (text += piece));
-  request.on('end', () => {
-    const body = JSON.parse(text);
-    asked.push(text);
-    const said = JSON.stringify(body.messages.at(-1));
-    if (said.includes('refuse')) {
-      response.writeHead(400, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message: 'not like this', type: 'invalid_request_error', code: 'odd' } }));
-      return;
-    }
-    const calls = body.tools && body.messages.at(-1).role !== 'tool';
-    const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: ARGUMENTS.join('') } };
-    if (said.includes('wait') && !body.stream) {
-      // Says nothing until the client leaves.
-      response.on('close', () => (left += 1));
-      return;
-    }
-    const usage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
-    if (!body.stream) {
-      const message = calls
-        ? { role: 'assistant', content: null, tool_calls: [call] }
-        : { role: 'assistant', content: WORDS.join('') };
-      response.writeHead(200, { 'content-type': 'application/json' });
-      const choices = [{ index: 0, message, finish_reason: calls ? 'tool_calls' : 'stop' }];
-      response.end(JSON.stringify({ ...HEAD, object: 'chat.completion', choices, usage }));
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const send = (event) =>
-      response.write(`data: ${JSON.stringify({ ...HEAD, object: 'chat.completion.chunk', ...event })}\n\n`);
-    const piece = (delta, reason = null) => send({ choices: [{ index: 0, delta, finish_reason: reason }] });
-    piece({ role: 'assistant', content: '' });
-    if (said.includes('wait')) {
-      piece({ content: WORDS[0] });
-      // Says nothing more until the client leaves.
-      response.on('close', () => (left += 1));
-      return;
-    }
-    if (calls) {
-      piece({ tool_calls: [{ index: 0, ...call, function: { name: 'look', arguments: '' } }] });
-      for (const text of ARGUMENTS) piece({ tool_calls: [{ index: 0, function: { arguments: text } }] });
-    } else for (const word of WORDS) piece({ content: word });
-    piece({}, calls ? 'tool_calls' : 'stop');
-    send({ choices: [], usage });
-    response.end('data: [DONE]\n\n');
-  });
-});
+/// Headers that pass to a provider with the client's API.
+const PASSED =
+  /^(anthropic-(version|beta|user-profile-id|workspace-id)|openai-beta|x-goog-api-client|x-client-request-id|user-agent|x-stainless-.*|idempotency-key|tracestate)$/;
+/// Headers of the connection, of credentials, and of the recorder.
+const OWN =
+  /^(host|connection|content-(length|type)|transfer-encoding|accept|accept-encoding|authorization|x-api-key|x-goog-api-key|traceparent)$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'ctx-clients-'));
-const environment = { PATH: process.env.PATH, CTX_HOME: join(folder, '.home') };
+const home = join(folder, '.home');
+mkdirSync(home);
 
-/// Starts the gateway, and waits for its address.
-function serve(port) {
-  const base = `http://127.0.0.1:${port}/v1`;
-  const options = ['serve', folder, '--port', '0', '--base-url', base, '--key-file', join(folder, 'key'), '--model', 'm'];
-  const gateway = spawn(ctx, [...options, '--at', AT, '--log', 'off'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+/// Requests by their `traceparent`, which the recorder adds: `{client, api, scenario, headers, body, response, provider}`.
+const requests = new Map();
+let waited = 0;
+const server = provider(
+  (request) => Object.assign(requests.get(request.headers.traceparent) ?? {}, { provider: request }),
+  () => (waited += 1),
+);
+
+/// The query parameters of a path, without API keys.
+function queryOf(path) {
+  const query = new URL(path, 'http://127.0.0.1').searchParams;
+  query.delete('key');
+  return String(query);
+}
+
+/// Passes requests on to the gateway. The first parts of a path name client, API and scenario.
+function recorder(gateway) {
+  return createServer(async (request, response) => {
+    const [, client, api, scenario, ...rest] = request.url.split('/');
+    const body = await bytes(request);
+    const headers = {
+      ...request.headers,
+      traceparent: `00-${String(requests.size + 1).padStart(32, '0')}-0000000000000001-01`,
+    };
+    const query = queryOf(request.url);
+    const record = { client: decodeURIComponent(client), api, scenario, query, headers, body };
+    requests.set(headers.traceparent, record);
+    const { hostname, port } = new URL(gateway);
+    const sent = send({ hostname, port, path: `/${rest.join('/')}`, method: request.method, headers }, (reply) => {
+      record.response = '';
+      reply.on('data', (chunk) => (record.response += chunk));
+      response.writeHead(reply.statusCode, reply.headers);
+      reply.pipe(response);
+    });
+    sent.on('error', () => response.destroy());
+    response.on('close', () => sent.destroy());
+    sent.end(body);
+  });
+}
+
+const listen = (server) =>
+  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`)));
+
+/// Writes agents and settings, starts the gateway, and waits for its address.
+function serve(upstream) {
+  let toml = `worldbooks = ["book.json"]\n[endpoint]\nbase-url = "${upstream}/v1"\n[serve.aliases]\n`;
+  for (const [api, [, model]] of Object.entries(APIS)) toml += `"${model}" = "${api}"\n`;
+  for (const [api, [, model, dialect, path]] of Object.entries(APIS)) {
+    writeFileSync(join(folder, `${api}.yaml`), AGENT);
+    toml += `[[endpoints]]\nagents = ["${api}"]\nbase-url = "${upstream}${path}"\ndialect = "${dialect}"\nmodel = "${model}"\nkey-env = "KEY"\n`;
+  }
+  writeFileSync(join(home, 'book.json'), JSON.stringify(BOOK));
+  writeFileSync(join(home, 'ctx.toml'), toml);
+  const env = { PATH: process.env.PATH, CTX_HOME: home, KEY: 'provider-key' };
+  const options = ['serve', folder, '--port', '0', '--at', AT, '--log', 'off'];
+  const gateway = spawn(ctx, options, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   return new Promise((resolve, reject) => {
     gateway.on('exit', (code) => reject(new Error(`\`ctx serve\` ended with ${code}`)));
     gateway.stdout.once('data', (line) => resolve({ gateway, address: String(line).split('/v1')[0] }));
   });
 }
 
-const checks = [];
-const check = (name, work) => checks.push([name, work]);
-
-function openai(address) {
-  const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: 'any', maxRetries: 0 });
-  const user = (content) => [{ role: 'user', content }];
-  const tools = [{ type: 'function', function: { name: 'look', parameters: SCHEMA } }];
-  check('openai: models', async () => {
-    const models = [];
-    for await (const model of client.models.list()) models.push(model.id);
-    assert.deepEqual(models, ['ada']);
-  });
-  check('openai: chat, with the bytes of ctx assemble', async () => {
-    const reply = await client.chat.completions.create({ model: 'ada', messages: user('Which colour?') });
-    assert.equal(reply.choices[0].message.content, WORDS.join(''));
-    assert.equal(reply.usage.total_tokens, 13);
-    writeFileSync(join(folder, 'chat.json.txt'), JSON.stringify(user('Which colour?')));
-    const options = ['assemble', join(folder, 'ada.yaml'), '--session', join(folder, 'chat.json.txt'), '--model', 'm'];
-    const printed = execFileSync(ctx, [...options, '--at', AT, '--format', 'openai', '--no-config'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
-    assert.equal(asked.at(-1), JSON.stringify(JSON.parse(String(printed))));
-  });
-  check('openai: a stream', async () => {
-    const pieces = [];
-    const options = { stream: true, stream_options: { include_usage: true } };
-    const stream = await client.chat.completions.create({ model: 'ada', messages: user('Which colour?'), ...options });
-    let usage;
-    for await (const chunk of stream) {
-      if (chunk.choices[0]?.delta.content) pieces.push(chunk.choices[0].delta.content);
-      usage = chunk.usage ?? usage;
-    }
-    assert.deepEqual(pieces, WORDS);
-    assert.equal(usage.completion_tokens, 4);
-  });
-  check('openai: tools', async () => {
-    const messages = user('Look.');
-    const first = await client.chat.completions.create({ model: 'ada', messages, tools });
-    const [call] = first.choices[0].message.tool_calls;
-    assert.deepEqual([call.id, call.function.name, JSON.parse(call.function.arguments)], ['c1', 'look', { at: 'here' }]);
-    messages.push(first.choices[0].message, { role: 'tool', tool_call_id: call.id, content: 'grass' });
-    const second = await client.chat.completions.create({ model: 'ada', messages, tools });
-    assert.equal(second.choices[0].message.content, WORDS.join(''));
-    assert.equal(JSON.parse(asked.at(-1)).messages.at(-1).content, 'grass');
-  });
-  check('openai: tools in a stream', async () => {
-    const pieces = [];
-    const stream = client.chat.completions.stream({ model: 'ada', messages: user('Look.'), tools });
-    stream.on('chunk', (chunk) => pieces.push(chunk.choices[0]?.delta.tool_calls?.[0].function.arguments));
-    const message = await stream.finalMessage();
-    assert.deepEqual(pieces.filter(Boolean), ARGUMENTS);
-    const [call] = message.tool_calls;
-    assert.deepEqual([call.id, call.function.name, call.function.arguments], ['c1', 'look', ARGUMENTS.join('')]);
-  });
-  check('openai: a picture', async () => {
-    const url = `data:image/png;base64,${PICTURE}`;
-    const content = [{ type: 'text', text: 'What is it?' }, { type: 'image_url', image_url: { url } }];
-    await client.chat.completions.create({ model: 'ada', messages: user(content) });
-    assert.ok(asked.at(-1).includes(url));
-  });
-  check('openai: an error', async () => {
-    const asking = client.chat.completions.create({ model: 'ada', messages: user('refuse') });
-    await assert.rejects(asking, (error) => error instanceof OpenAI.BadRequestError && /not like this/.test(error.message));
-    const unknown = client.chat.completions.create({ model: 'bob', messages: user('Hi') });
-    await assert.rejects(unknown, OpenAI.NotFoundError);
-  });
-  check('openai: a stream that is left', async () => {
-    const before = left;
-    const stream = await client.chat.completions.create({ model: 'ada', messages: user('wait'), stream: true });
-    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
-    stream.controller.abort();
-    while (left === before) await new Promise((resolve) => setImmediate(resolve));
-  });
-  check('openai: a time-out of the client', async () => {
-    const impatient = new OpenAI({ baseURL: `${address}/v1`, apiKey: 'any', maxRetries: 0, timeout: 300 });
-    const before = left;
-    const asking = impatient.chat.completions.create({ model: 'ada', messages: user('wait') });
-    await assert.rejects(asking, OpenAI.APIConnectionTimeoutError);
-    while (left === before) await new Promise((resolve) => setImmediate(resolve));
-  });
-  check('openai: responses', async () => {
-    const reply = await client.responses.create({ model: 'ada', input: 'Which colour?' });
-    assert.equal(reply.output_text, WORDS.join(''));
-  });
-  check('openai: a stream of responses', async () => {
-    const pieces = [];
-    const stream = await client.responses.create({ model: 'ada', input: 'Which colour?', stream: true });
-    for await (const event of stream) if (event.type === 'response.output_text.delta') pieces.push(event.delta);
-    assert.deepEqual(pieces, WORDS);
-  });
-  check('openai: tools of responses', async () => {
-    const own = [{ type: 'function', name: 'look', parameters: SCHEMA, strict: false }];
-    const input = [{ role: 'user', content: 'Look.' }];
-    const first = await client.responses.create({ model: 'ada', input, tools: own });
-    const call = first.output.find((item) => item.type === 'function_call');
-    const result = { type: 'function_call_output', call_id: call.call_id, output: 'grass' };
-    const second = await client.responses.create({ model: 'ada', input: [...input, ...first.output, result], tools: own });
-    assert.equal(second.output_text, WORDS.join(''));
-  });
-  check('openai: tools in a stream of responses', async () => {
-    const own = [{ type: 'function', name: 'look', parameters: SCHEMA, strict: false }];
-    const pieces = [];
-    const stream = client.responses.stream({ model: 'ada', input: 'Look.', tools: own });
-    stream.on('response.function_call_arguments.delta', (event) => pieces.push(event.delta));
-    const reply = await stream.finalResponse();
-    assert.deepEqual(pieces.filter(Boolean), ARGUMENTS);
-    const call = reply.output.find((item) => item.type === 'function_call');
-    assert.deepEqual([call.call_id, call.name, call.arguments], ['c1', 'look', ARGUMENTS.join('')]);
-  });
-  check('openai: a conversation that is named', async () => {
-    const named = { headers: { 'x-ctx-conversation': 'c' } };
-    await client.chat.completions.create({ model: 'ada', messages: user('One') }, named);
-    await client.chat.completions.create({ model: 'ada', messages: user('Two') }, named);
-    const said = JSON.parse(asked.at(-1)).messages.map((message) => message.content);
-    assert.deepEqual(said.slice(1), ['One', WORDS.join(''), 'Two']);
-  });
-}
-
-function anthropic(address) {
-  const client = new Anthropic({ baseURL: address, apiKey: 'any', maxRetries: 0 });
-  const user = (content) => ({ model: 'ada', max_tokens: 50, messages: [{ role: 'user', content }] });
-  const tools = [{ name: 'look', input_schema: SCHEMA }];
-  check('anthropic: a message', async () => {
-    const reply = await client.messages.create(user('Which colour?'));
-    assert.deepEqual([reply.content[0].text, reply.stop_reason], [WORDS.join(''), 'end_turn']);
-  });
-  check('anthropic: a stream', async () => {
-    const pieces = [];
-    const stream = client.messages.stream(user('Which colour?')).on('text', (text) => pieces.push(text));
-    const message = await stream.finalMessage();
-    assert.deepEqual([pieces, message.usage.output_tokens], [WORDS, 4]);
-  });
-  check('anthropic: tools, whole and in a stream', async () => {
-    const pieces = [];
-    const inPieces = (body) =>
-      client.messages.stream(body).on('inputJson', (piece) => pieces.push(piece)).finalMessage();
-    for (const ask of [(body) => client.messages.create(body), inPieces]) {
-      const body = { ...user('Look.'), tools };
-      const first = await ask(body);
-      const call = first.content.find((block) => block.type === 'tool_use');
-      assert.deepEqual([call.name, call.input, first.stop_reason], ['look', { at: 'here' }, 'tool_use']);
-      const result = { type: 'tool_result', tool_use_id: call.id, content: 'grass' };
-      const messages = [...body.messages, { role: 'assistant', content: first.content }, { role: 'user', content: [result] }];
-      const second = await ask({ ...body, messages });
-      assert.equal(second.content[0].text, WORDS.join(''));
-    }
-    assert.deepEqual(pieces.filter(Boolean), ARGUMENTS);
-  });
-  check('anthropic: a picture', async () => {
-    const source = { type: 'base64', media_type: 'image/png', data: PICTURE };
-    await client.messages.create(user([{ type: 'image', source }, { type: 'text', text: 'What is it?' }]));
-    assert.ok(asked.at(-1).includes(`data:image/png;base64,${PICTURE}`));
-  });
-  check('anthropic: an error', async () => {
-    await assert.rejects(client.messages.create(user('refuse')), Anthropic.BadRequestError);
-    await assert.rejects(client.messages.create({ ...user('Hi'), model: 'bob' }), Anthropic.NotFoundError);
-  });
-}
-
-function google(address) {
-  const client = new GoogleGenAI({ apiKey: 'any', httpOptions: { baseUrl: address } });
-  const tools = [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: SCHEMA }] }];
-  check('google: content', async () => {
-    const reply = await client.models.generateContent({ model: 'ada', contents: 'Which colour?' });
-    assert.deepEqual([reply.text, reply.usageMetadata.totalTokenCount], [WORDS.join(''), 13]);
-  });
-  check('google: a stream', async () => {
-    const pieces = [];
-    const stream = await client.models.generateContentStream({ model: 'ada', contents: 'Which colour?' });
-    for await (const chunk of stream) if (chunk.text) pieces.push(chunk.text);
-    assert.deepEqual(pieces, WORDS);
-  });
-  check('google: tools', async () => {
-    const question = { role: 'user', parts: [{ text: 'Look.' }] };
-    const first = await client.models.generateContent({ model: 'ada', contents: [question], config: { tools } });
-    const [call] = first.functionCalls;
-    assert.deepEqual([call.name, call.args], ['look', { at: 'here' }]);
-    const functionResponse = { id: call.id, name: call.name, response: { output: 'grass' } };
-    const contents = [question, first.candidates[0].content, { role: 'user', parts: [{ functionResponse }] }];
-    const second = await client.models.generateContent({ model: 'ada', contents, config: { tools } });
-    assert.equal(second.text, WORDS.join(''));
-  });
-  check('google: a picture', async () => {
-    const parts = [{ text: 'What is it?' }, { inlineData: { mimeType: 'image/png', data: PICTURE } }];
-    await client.models.generateContent({ model: 'ada', contents: [{ role: 'user', parts }] });
-    assert.ok(asked.at(-1).includes(PICTURE));
-  });
-  check('google: an error', async () => {
-    await assert.rejects(client.models.generateContent({ model: 'ada', contents: 'refuse' }), /not like this/);
-  });
-}
-
-/// The clients of PyPI, which ask the same provider.
-function ofPython(address) {
-  if (!python) return;
-  check('python: openai and anthropic', () => {
-    const script = join(dirname(fileURLToPath(import.meta.url)), 'check.py');
-    return new Promise((resolve, reject) => {
-      const run = spawn(python, [script, address], { stdio: 'inherit', env: { PATH: process.env.PATH, NO_PROXY: '*' } });
-      run.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`ended with ${code}`))));
-    });
-  });
-}
-
-writeFileSync(join(folder, 'ada.yaml'), AGENT);
-writeFileSync(join(folder, 'key'), 'sk-none');
-provider.listen(0, '127.0.0.1', async () => {
-  let failed = 0;
-  const { gateway, address } = await serve(provider.address().port);
-  gateway.removeAllListeners('exit');
-  try {
-    [openai, anthropic, google, ofPython].forEach((add) => add(address));
-    for (const [name, work] of checks) {
-      try {
-        await work();
-      } catch (error) {
-        failed += 1;
-        console.log(`${name}: ${error.stack}`);
-      }
-    }
-    console.log(`clients: ${checks.length - failed} checks passed, ${failed} failed`);
-  } finally {
-    gateway.kill('SIGKILL');
-    provider.closeAllConnections();
-    provider.close();
-    rmSync(folder, { recursive: true });
+const ADDED = [PRESET, LORE];
+/// A value without the texts of the agent; `undefined` if nothing else is in it.
+function withoutAgent(value) {
+  if (typeof value === 'string') {
+    const kept = value.split(SEPARATOR).filter((text) => !ADDED.includes(text));
+    return kept.length || value === '' ? kept.join(SEPARATOR) : undefined;
   }
-  process.exitCode = failed === 0 ? 0 : 1;
-});
+  if (Array.isArray(value)) {
+    const kept = value.map(withoutAgent).filter((item) => item !== undefined);
+    return kept.length || !value.length ? kept : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).map(([key, inner]) => [key, withoutAgent(inner)]);
+  return kept.some(([, inner]) => inner === undefined) &&
+    !kept.some(([key, inner]) => inner !== undefined && !/^(type|role)$/.test(key))
+    ? undefined
+    : Object.fromEntries(kept.filter(([, inner]) => inner !== undefined));
+}
+
+/// The JSON of a response: its events, or the whole.
+function responseOf(text) {
+  const events = text.split('\n').filter((line) => line.startsWith('data: {'));
+  return events.length ? events.map((line) => JSON.parse(line.slice(6))) : JSON.parse(text);
+}
+
+const KINDS = { '+': 'added', '-': 'removed', '~': 'changed' };
+/// Differences of a request that the agent did not ask for, and those of the response.
+function changes({ body, query, headers, response, provider }) {
+  const sent = JSON.parse(body);
+  const got = withoutAgent(provider.body);
+  for (const [before, after] of [
+    [sent, got],
+    [sent.generationConfig ?? {}, got.generationConfig ?? {}],
+  ]) {
+    if (!('temperature' in before)) delete after.temperature;
+  }
+  const named = ({ kind, pointer }) => `\`${pointer.slice(1).replace(/(^|\/)\d+(?=\/|$)/g, '$1*')}\` ${KINDS[kind]}`;
+  const found = differences(sent, got).map(named);
+  // Through JSON, without fields that are undefined.
+  const reply = JSON.parse(JSON.stringify(provider.reply));
+  found.push(...differences(reply, responseOf(response)).map((difference) => `response: ${named(difference)}`));
+  const lost = Object.keys(headers).filter((name) => PASSED.test(name) && headers[name] !== provider.headers[name]);
+  if (query !== queryOf(provider.url)) found.push('query changed');
+  if (!provider.text.includes(PRESET)) found.push('preset missing');
+  if (/grass/i.test(body) && !provider.text.includes(LORE)) found.push('worldbook missing');
+  if (JSON.stringify(provider.headers).includes(KEY)) found.push('client key sent');
+  return [...found, ...lost.map((name) => `header \`${name}\``)];
+}
+
+const failures = [];
+/// Runs the scenarios of a client with an API; returns a row of the table.
+async function row([client, name, apis, answer, scenarios = Object.keys(SCENARIOS)], version, api, base) {
+  const key = `${client} ${name} ${version}`;
+  const passed = [];
+  for (const scenario of scenarios) {
+    const id = `${key}, ${api}, ${scenario}`;
+    if (!id.includes(only ?? '')) continue;
+    const settings = SCENARIOS[scenario];
+    const place = `${base}/${encodeURIComponent(key)}/${api}/${scenario}`;
+    const ask = { ...settings, api, base: place, model: APIS[api][1], prompt: `[${scenario}] What color is grass?` };
+    try {
+      const found = JSON.stringify(await answer(ask));
+      const expected = JSON.stringify(settings.schema ? COLOR : WORDS.join(''));
+      if (found !== expected) throw new Error(`the client returned ${found}`);
+      const asked = [...requests.values()].filter(
+        (record) => record.client === key && record.api === api && record.scenario === scenario,
+      );
+      const count = asked.filter((record) => record.provider).length;
+      if (count < settings.requests) throw new Error(`the provider got ${requests.size} requests`);
+      passed.push(scenario);
+    } catch (error) {
+      failures.push(`${id}: ${String(error.stack).slice(0, 1500)}`);
+    }
+  }
+  const asked = [...requests.values()].filter(
+    (record) => record.client === key && record.api === api && record.provider,
+  );
+  const others = asked
+    .flatMap(({ headers }) => Object.keys(headers))
+    .filter((header) => !OWN.test(header) && !PASSED.test(header));
+  const found = [...new Set(asked.flatMap(changes))].sort();
+  return { client, name, version, api: APIS[api][0], passed, requests: asked.length, changes: found, others };
+}
+
+const { gateway, address } = await serve(await listen(server));
+const front = recorder(address);
+const base = await listen(front);
+const pythons = python === '-' ? { libraries: [], end() {} } : pythonLibraries(python, home);
+const agents = codingAgents(home, PICTURE);
+try {
+  const version = (name) => JSON.parse(readFileSync(join('node_modules', name, 'package.json'))).version;
+  const rows = { npm: [], PyPI: [], agents: [] };
+  for (const library of LIBRARIES)
+    for (const api of library[2]) rows.npm.push(await row(library, version(library[1]), api, base));
+  for (const library of pythons.libraries)
+    for (const api of library[2]) rows.PyPI.push(await row(library, await pythons.version(library[1]), api, base));
+  for (const agent of agents.libraries)
+    for (const api of agent[2]) rows.agents.push(await row(agent, version(agent[1]), api, base));
+  const models = Object.fromEntries(Object.entries(APIS).map(([api, [, model]]) => [api, model]));
+  const place = {
+    base: `${base}/behavior/any/any`,
+    models,
+    waited: () => waited,
+    requests: () => [...requests.values()].map((record) => record.provider).filter(Boolean),
+  };
+  if (!only) failures.push(...(await behavior(place)));
+  const isWhole = python !== '-' && agents.missing.length === 0;
+  if (only) console.log(table(rows));
+  else if (flags.includes('--write') && isWhole && !failures.length) writeFileSync(document, table(rows));
+  else failures.push(...table.differences(readFileSync(document, 'utf8'), rows));
+  for (const failure of failures) console.log(failure);
+  for (const name of agents.missing) console.log(`!! ${name} is NOT INSTALLED and was not tried`);
+  console.log(
+    `clients: ${rows.npm.length + rows.PyPI.length + rows.agents.length} clients and APIs, ${requests.size} requests, ${failures.length} failures`,
+  );
+} finally {
+  gateway.removeAllListeners('exit');
+  gateway.kill('SIGKILL');
+  pythons.end();
+  for (const one of [server, front]) {
+    one.closeAllConnections();
+    one.close();
+  }
+  rmSync(folder, { recursive: true });
+}
+process.exitCode = failures.length === 0 ? 0 : 1;

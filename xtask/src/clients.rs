@@ -1,32 +1,51 @@
-//! `cargo xtask clients`: the providers' own clients against `ctx serve`, unchanged but for the base URL.
+//! `cargo xtask clients`: clients of others against `ctx serve`, unmodified except for base URL, API key and model.
 //!
-//! `xtask/clients/check.mjs` starts a scripted provider and the gateway, and runs the clients of npm, then those of
-//! `PyPI`. The packages are those of `conformance` and `sdk`.
+//! `xtask/clients/check.mjs` starts a scripted provider and the gateway, and runs the clients of npm and `PyPI`. It
+//! compares each request of a client with the request that the provider gets, and the results with `docs/clients.md`.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::packages::{if_possible, npm};
-use crate::{conformance, sdk, workspace};
+use crate::packages::{if_possible, npm, venv};
+use crate::workspace;
 
 /// The script, from the root of the workspace.
 const SCRIPT: &str = "xtask/clients/check.mjs";
 
-/// Runs the clients; with `--if-possible` it is said loudly, and is no failure, that Node.js, Python or packages cannot
-/// be had.
+/// The page with the results.
+const PAGE: &str = "docs/clients.md";
+
+/// Packages of npm, with fixed versions. Coding agents are optional.
+const NPM: &[(&str, &str)] = &[
+    ("package.json", include_str!("../clients/package.json")),
+    ("package-lock.json", include_str!("../clients/package-lock.json")),
+];
+
+/// Packages of `PyPI`, with fixed versions.
+const REQUIREMENTS: &str = include_str!("../clients/requirements.txt");
+
+/// Runs the clients and compares the results with the page; with `--write`, writes the page. With `--if-possible`,
+/// missing packages are printed and are not an error.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_optional = workspace::has_flag(arguments, "--if-possible", "clients")?;
-    let missing = "the gateway was NOT ASKED by the clients of others";
-    let found = npm("conformance", conformance::FILES, "openai");
-    let Some(folder) = if_possible(is_optional, missing, found)? else { return Ok(()) };
-    let missing = "the gateway was NOT ASKED by the clients of PyPI";
-    let python = if_possible(is_optional, missing, sdk::prepare())?;
+    let [is_optional, is_write] = ["--if-possible", "--write"].map(|flag| *arguments == [flag]);
+    let is_known = is_optional || is_write || arguments.is_empty();
+    ensure!(is_known, "usage: cargo xtask clients [--if-possible | --write]");
+    let missing = "the gateway was NOT TRIED with clients of others";
+    let Some(folder) = if_possible(is_optional, missing, npm("clients", NPM, "openai"))? else {
+        return Ok(());
+    };
+    let missing = "the gateway was NOT TRIED with clients of PyPI";
+    let packages = venv("clients", REQUIREMENTS, &["--only-binary", ":all:"]);
+    let python = if_possible(is_optional, missing, packages)?;
     let mut command = Command::new("node");
     command
         .arg(workspace::root().join(SCRIPT))
         .arg(workspace::ctx()?)
-        .args(python)
+        .arg(python.unwrap_or_else(|| PathBuf::from("-")))
+        .arg(workspace::root().join(PAGE))
+        .args(is_write.then_some("--write"))
         .current_dir(folder)
         .stdin(Stdio::null());
     let status = command.env("NO_PROXY", "*").status().context("cannot start Node.js")?;

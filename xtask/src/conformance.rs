@@ -19,7 +19,7 @@ use crate::workspace;
 use bodies::Body;
 
 /// The packages and the compiler, all with fixed versions.
-pub(crate) const FILES: &[(&str, &str)] = &[
+const FILES: &[(&str, &str)] = &[
     ("package.json", include_str!("../conformance/package.json")),
     ("package-lock.json", include_str!("../conformance/package-lock.json")),
     ("tsconfig.json", include_str!("../conformance/tsconfig.json")),

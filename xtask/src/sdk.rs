@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Puts the packages into the build folder, unless they are there; returns the Python that has them.
-pub(crate) fn prepare() -> Result<PathBuf> {
+fn prepare() -> Result<PathBuf> {
     // Wheels alone: nothing of a package runs while it is installed.
     venv("sdk", REQUIREMENTS, &["--only-binary", ":all:"])
 }
