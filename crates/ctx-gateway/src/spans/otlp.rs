@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::Ended;
+use super::FinishedSpan;
 use crate::keys::random_name;
 
 /// Time limit for sending a batch.
@@ -56,7 +56,7 @@ impl Exporter {
         Ok(Self { open: Mutex::new(Some((sender, task))) })
     }
 
-    pub(super) fn send(&self, ended: &Ended) {
+    pub(super) fn send(&self, ended: &FinishedSpan) {
         let Some(span) = span(ended) else { return };
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_some_and(|(sender, _)| sender.try_send(span).is_err()) {
@@ -97,7 +97,7 @@ async fn fill(spans: &mut Receiver<Value>, batch: &mut Vec<Value>) {
 }
 
 /// Encodes a span. Returns `None` if the system has no random numbers.
-fn span(ended: &Ended) -> Option<Value> {
+fn span(ended: &FinishedSpan) -> Option<Value> {
     let (turn, usage) = (&ended.turn, ended.turn.usage);
     let provider = match ended.dialect {
         Dialect::Anthropic => "anthropic",

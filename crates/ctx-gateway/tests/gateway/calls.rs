@@ -5,9 +5,9 @@ use std::io::{BufRead as _, BufReader};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::House;
 use crate::server::{Answer, Step, delta, end, sse, word};
 use crate::streams::{asks, error_of};
+use crate::test_gateway::TestGateway;
 
 const CLIENTS: [(&str, Dialect); 3] = [
     ("/v1/chat/completions", Dialect::OpenaiChat),
@@ -67,8 +67,8 @@ fn outline(events: &[Value]) -> String {
 }
 
 /// The calls of the last message that is stored.
-fn stored(house: &House) -> String {
-    let shown = house.get("/conversations/c").json();
+fn stored(gateway: &TestGateway) -> String {
+    let shown = gateway.get("/conversations/c").json();
     let calls = shown["messages"].as_array().unwrap().last().unwrap()["tool_calls"].as_array().cloned();
     let text = |call: &Value, key: &str| call[key].as_str().unwrap().to_owned();
     let call =
@@ -81,10 +81,10 @@ fn stored(house: &House) -> String {
 #[track_caller]
 fn check(pieces: &[Value], heard: [&str; 3], kept: &str) {
     for ((path, dialect), heard) in CLIENTS.into_iter().zip(heard) {
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::events(pieces)]);
-        let got = house.post(path, &asks(dialect, "c"));
-        assert_eq!(outline(&got.events()), heard, "{dialect}");
-        assert_eq!(stored(&house), kept, "{dialect}");
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::events(pieces)]);
+        let response = gateway.post(path, &asks(dialect, "c"));
+        assert_eq!(outline(&response.events()), heard, "{dialect}");
+        assert_eq!(stored(&gateway), kept, "{dialect}");
     }
 }
 
@@ -177,33 +177,33 @@ fn calls_of_one_chunk_get_the_ids_that_are_stored() {
     let call = |index: usize| json!({ "index": index, "function": { "name": "f", "arguments": "{}" } });
     let both = delta(&json!({ "content": "Hm.", "tool_calls": [call(0), call(1)] }));
     let last = json!({ "choices": [{ "index": 0, "delta": [], "finish_reason": "tool_calls" }] });
-    let house = House::new(Dialect::OpenaiChat, vec![Answer::events(&[both, last])]);
-    let events = house.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c")).events();
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::events(&[both, last])]);
+    let events = gateway.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c")).events();
     let ids = |index: usize| events[0]["choices"][0]["delta"]["tool_calls"][index]["id"].clone();
     assert_eq!((ids(0), ids(1)), (json!("call_0"), json!("call_1")));
     assert_eq!(events[1]["choices"][0]["delta"], json!([]));
-    assert_eq!(stored(&house), "call_0=f({}) call_1=f({})");
+    assert_eq!(stored(&gateway), "call_0=f({}) call_1=f({})");
 }
 
 #[test]
 fn options_of_a_stream_must_be_an_object() {
-    let house = House::new(Dialect::OpenaiChat, vec![]);
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let body = json!({ "model": "ada", "stream": true, "stream_options": "x",
         "messages": [{ "role": "user", "content": "Hi" }] });
-    assert_eq!(house.post("/v1/chat/completions", &body).status, 400);
+    assert_eq!(gateway.post("/v1/chat/completions", &body).status, 400);
 }
 
 #[test]
 fn an_id_of_an_earlier_turn_is_another_one_from_the_first_piece_on() {
     let call = || Answer::calls(&[("call_0", "f", "{\"x\":1}")]);
-    let house = House::new(Dialect::OpenaiChat, vec![call(), call()]);
-    house.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c"));
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![call(), call()]);
+    gateway.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c"));
     let result = json!([{ "role": "tool", "tool_call_id": "call_0", "content": "red" }]);
     let body =
         json!({ "model": "ada", "stream": true, "messages": result, "metadata": { "conversation": "c" } });
-    let got = house.post("/v1/chat/completions", &body);
-    assert_eq!(outline(&got.events()), "0[call_0_2=f {\"x | 0 \":1}");
-    assert_eq!(stored(&house), "call_0_2=f({\"x\":1})");
+    let response = gateway.post("/v1/chat/completions", &body);
+    assert_eq!(outline(&response.events()), "0[call_0_2=f {\"x | 0 \":1}");
+    assert_eq!(stored(&gateway), "call_0_2=f({\"x\":1})");
 }
 
 #[test]
@@ -229,11 +229,11 @@ fn a_call_whose_stream_breaks_off_ends_in_an_error_and_is_not_stored() {
     for (path, dialect) in CLIENTS {
         let pieces = [piece(0, ("a", "f"), "{\"x\""), piece(1, ("b", "g"), "{}")];
         let steps = vec![Step::Bytes(sse(&pieces, false)), Step::Close];
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-        let events = house.post(path, &asks(dialect, "c")).events();
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+        let events = gateway.post(path, &asks(dialect, "c")).events();
         assert!(outline(&events).contains("[a=f") && !outline(&events).contains(']'), "{events:?}");
         assert!(events.last().and_then(error_of).is_some(), "{events:?}");
-        assert_eq!(stored(&house), "");
+        assert_eq!(stored(&gateway), "");
     }
 }
 
@@ -241,9 +241,9 @@ fn a_call_whose_stream_breaks_off_ends_in_an_error_and_is_not_stored() {
 fn a_piece_of_a_call_is_handed_on_while_the_provider_goes_on() {
     for (path, dialect) in CLIENTS {
         let steps = vec![Step::Bytes(sse(&[piece(0, ("a", "f"), "{\"x\"")], false)), Step::Stall];
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
         let body = asks(dialect, "c").to_string();
-        let mut lines = BufReader::new(house.send("POST", path, &[], body.as_bytes()));
+        let mut lines = BufReader::new(gateway.send("POST", path, &[], body.as_bytes()));
         let mut line = String::new();
         while !line.contains(r#"{\"x\""#) {
             line.clear();

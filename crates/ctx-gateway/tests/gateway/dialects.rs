@@ -6,8 +6,8 @@ use ctx_project::OnLoss;
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::House;
 use crate::server::{Answer, Server, Step, sse};
+use crate::test_gateway::TestGateway;
 
 /// Plays a case, and compares all of what went to and fro.
 #[track_caller]
@@ -21,19 +21,20 @@ fn check(name: &str) {
         }
         whole => Answer::json(200, whole),
     };
-    let agents = House::new(provider, vec![]).close();
-    let house = House::open_with(agents, provider, Server::script([reply]), |options| {
+    let agents = TestGateway::new(provider, vec![]).close();
+    let gateway = TestGateway::open_with(agents, provider, Server::script([reply]), |options| {
         options.on_loss = (case["on_loss"] == "drop").then_some(OnLoss::Drop);
     });
-    let got = house.post(case["path"].as_str().unwrap(), &case["body"]);
-    let sent = house.request();
-    let lost = got.header("x-ctx-lost").unwrap_or("nothing").to_owned();
-    let body = serde_json::from_str::<Value>(&got.body).map_or(got.body, |body| format!("{body:#}\n"));
+    let response = gateway.post(case["path"].as_str().unwrap(), &case["body"]);
+    let sent = gateway.request();
+    let lost = response.header("x-ctx-lost").unwrap_or("nothing").to_owned();
+    let body =
+        serde_json::from_str::<Value>(&response.body).map_or(response.body, |body| format!("{body:#}\n"));
     let shown = format!(
         "to the provider: {}\n{:#}\n\nto the client: {}\nlost: {lost}\n{}",
         sent.path,
         sent.json(),
-        got.status,
+        response.status,
         steady(&body)
     );
     let mut settings = insta::Settings::clone_current();
@@ -100,7 +101,7 @@ cases! {
 fn headers_of_the_provider_pass_through() {
     let whole = json!({ "type": "message", "content": [{ "type": "text", "text": "Hi." }],
         "stop_reason": "end_turn", "usage": { "input_tokens": 1, "output_tokens": 1 } });
-    let house = House::new(Dialect::Anthropic, vec![Answer::json(200, &whole)]);
+    let gateway = TestGateway::new(Dialect::Anthropic, vec![Answer::json(200, &whole)]);
     let body = json!({ "model": "ada", "max_tokens": 9, "messages": [{ "role": "user", "content": "Hi" }] });
     let headers = [
         ("anthropic-version", "2026-10-21"),
@@ -112,8 +113,8 @@ fn headers_of_the_provider_pass_through() {
         ("x-api-key", "secret-of-client"),
         ("cookie", "a=b"),
     ];
-    house.ask("POST", "/v1/messages?beta=true&key=x", &headers, body.to_string().as_bytes());
-    let sent = house.request();
+    gateway.ask("POST", "/v1/messages?beta=true&key=x", &headers, body.to_string().as_bytes());
+    let sent = gateway.request();
     assert_eq!(sent.path, "/v1/messages?beta=true");
     // The key of the operator decides the organization.
     for (name, value) in &headers[..5] {
@@ -125,7 +126,7 @@ fn headers_of_the_provider_pass_through() {
 
 #[test]
 fn messages_that_would_be_lost_are_refused() {
-    let house = House::new(Dialect::Gemini, vec![]);
+    let gateway = TestGateway::new(Dialect::Gemini, vec![]);
     let result = json!({ "functionResponse": { "name": "look", "response": {} } });
     for (content, expected) in [
         (json!({ "role": "assistant", "parts": [{ "text": "Hi" }] }), "contents[0].role"),
@@ -133,18 +134,18 @@ fn messages_that_would_be_lost_are_refused() {
         (json!({ "role": "user", "parts": [result] }), "contents"),
     ] {
         let body = json!({ "contents": [content] });
-        let got = house.post("/v1beta/models/ada:generateContent", &body);
-        assert_eq!(got.status, 400, "{got:?}");
-        assert!(got.body.contains(&format!("`{expected}`")), "{got:?}");
+        let response = gateway.post("/v1beta/models/ada:generateContent", &body);
+        assert_eq!(response.status, 400, "{response:?}");
+        assert!(response.body.contains(&format!("`{expected}`")), "{response:?}");
     }
 }
 
 /// Returns the body that the provider would get.
 #[track_caller]
-fn preview(house: &House, path: &str, body: &Value) -> Value {
-    let got = house.ask("POST", path, &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
-    assert_eq!(got.status, 200, "{got:?}");
-    got.json()
+fn preview(gateway: &TestGateway, path: &str, body: &Value) -> Value {
+    let response = gateway.ask("POST", path, &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
+    assert_eq!(response.status, 200, "{response:?}");
+    response.json()
 }
 
 #[test]
@@ -173,8 +174,8 @@ fn parameters_and_tools_pass_through() {
         (Dialect::Anthropic, "/v1/messages", anthropic),
         (Dialect::Gemini, "/v1beta/models/ada:generateContent", gemini),
     ] {
-        let house = House::new(dialect, vec![]);
-        let sent = preview(&house, path, &body);
+        let gateway = TestGateway::new(dialect, vec![]);
+        let sent = preview(&gateway, path, &body);
         for (key, value) in body.as_object().unwrap() {
             if !["model", "messages", "input", "contents"].contains(&key.as_str()) {
                 assert_eq!(&sent[key], value, "{path} {key}");
@@ -185,21 +186,21 @@ fn parameters_and_tools_pass_through() {
 
 #[test]
 fn references_of_responses_pass_through() {
-    let house = House::new(Dialect::OpenaiResponses, vec![]);
+    let gateway = TestGateway::new(Dialect::OpenaiResponses, vec![]);
     let items = json!([{ "type": "message", "role": "user", "content": "Hi" },
         { "type": "item_reference", "id": "fc_1" },
         { "type": "function_call_output", "call_id": "c1", "output": "red" }]);
-    let sent = preview(&house, "/v1/responses", &json!({ "model": "ada", "input": items }));
+    let sent = preview(&gateway, "/v1/responses", &json!({ "model": "ada", "input": items }));
     let items = items.as_array().unwrap();
     assert!(items.iter().all(|item| sent["input"].as_array().unwrap().contains(item)), "{sent:#}");
     let body = json!({ "model": "ada", "input": [items[2]], "previous_response_id": "resp_1" });
-    let sent = preview(&house, "/v1/responses", &body);
+    let sent = preview(&gateway, "/v1/responses", &body);
     assert!(sent["input"].as_array().unwrap().contains(&items[2]), "{sent:#}");
 }
 
 #[test]
 fn refuses_fields_without_a_counterpart() {
-    let house = House::new(Dialect::Anthropic, vec![]);
+    let gateway = TestGateway::new(Dialect::Anthropic, vec![]);
     let part = json!({ "type": "new_part", "a": 1 });
     for (key, value, expected) in [
         ("seed", json!(1), "`seed` has no counterpart"),
@@ -211,9 +212,12 @@ fn refuses_fields_without_a_counterpart() {
     ] {
         let mut body = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hi" }] });
         body[key] = value;
-        let got = house.post("/v1/chat/completions", &body);
-        assert_eq!(got.status, 400, "{got:?}");
-        assert!(got.body.contains(expected) && got.body.contains("on-loss"), "{expected} {got:?}");
+        let response = gateway.post("/v1/chat/completions", &body);
+        assert_eq!(response.status, 400, "{response:?}");
+        assert!(
+            response.body.contains(expected) && response.body.contains("on-loss"),
+            "{expected} {response:?}"
+        );
     }
-    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(gateway.provider.requests().len(), 0);
 }

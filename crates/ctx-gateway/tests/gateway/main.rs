@@ -7,9 +7,9 @@ mod bytes;
 mod calls;
 mod conversations;
 mod dialects;
-mod house;
 mod processes;
 mod running;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]
 mod server;
 mod streams;
+mod test_gateway;

@@ -9,8 +9,8 @@ use ctx_gateway::{KeyFile, KeyLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::House;
 use crate::server::{Answer, Server, Step, end, sse, word};
+use crate::test_gateway::TestGateway;
 
 /// Runs a test on every available store.
 fn on_every_store(test: impl Fn(&Path)) {
@@ -31,13 +31,15 @@ fn test_on_postgres(test: impl Fn(&Path)) {
 }
 
 /// Starts a gateway on a store. Its provider returns these responses.
-fn house(store: &Path, answers: Vec<Answer>) -> House {
+fn gateway(store: &Path, answers: Vec<Answer>) -> TestGateway {
     on(store, Server::script(answers))
 }
 
-fn on(store: &Path, provider: Server) -> House {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-    House::open_with(folder, Dialect::OpenaiChat, provider, |options| options.store = Some(store.to_owned()))
+fn on(store: &Path, provider: Server) -> TestGateway {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        options.store = Some(store.to_owned())
+    })
 }
 
 fn says(text: &str) -> Answer {
@@ -53,8 +55,8 @@ fn say(conversation: &str, text: &str, streams: bool) -> Vec<u8> {
         .into_bytes()
 }
 
-fn texts(house: &House, conversation: &str) -> Vec<String> {
-    let stored = house.get(&format!("/conversations/{conversation}")).json();
+fn texts(gateway: &TestGateway, conversation: &str) -> Vec<String> {
+    let stored = gateway.get(&format!("/conversations/{conversation}")).json();
     let messages = stored["messages"].as_array().cloned().unwrap_or_default();
     messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
 }
@@ -66,11 +68,12 @@ fn name(test: &str) -> String {
 #[test]
 fn any_process_takes_the_next_turn() {
     on_every_store(|store| {
-        let (one, two) = (house(store, vec![says("Hi."), says("Noon.")]), house(store, vec![says("Fine.")]));
+        let (one, two) =
+            (gateway(store, vec![says("Hi."), says("Noon.")]), gateway(store, vec![says("Fine.")]));
         let name = name("next");
-        for (house, text) in [(&one, "Hello"), (&two, "How are you?"), (&one, "What time is it?")] {
-            let got = house.ask("POST", "/v1/chat/completions", &[], &say(&name, text, false));
-            assert_eq!(got.status, 200, "{got:?}");
+        for (gateway, text) in [(&one, "Hello"), (&two, "How are you?"), (&one, "What time is it?")] {
+            let response = gateway.ask("POST", "/v1/chat/completions", &[], &say(&name, text, false));
+            assert_eq!(response.status, 200, "{response:?}");
         }
         let all = ["Hello", "Hi.", "How are you?", "Fine.", "What time is it?", "Noon."];
         assert_eq!(texts(&one, &name), all);
@@ -82,7 +85,7 @@ fn any_process_takes_the_next_turn() {
 fn a_turn_waits_for_that_of_another_process() {
     on_every_store(|store| {
         let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
-        let (one, two) = (house(store, vec![stalled]), house(store, vec![says("Two.")]));
+        let (one, two) = (gateway(store, vec![stalled]), gateway(store, vec![says("Two.")]));
         let name = name("waits");
         let mut lines =
             BufReader::new(one.send("POST", "/v1/chat/completions", &[], &say(&name, "First", true)));
@@ -94,7 +97,7 @@ fn a_turn_waits_for_that_of_another_process() {
         let waiting = two.send("POST", "/v1/chat/completions", &[], &say(&name, "Second", false));
         // The first turn ends when its client disconnects. Only then does the second turn start.
         drop(lines);
-        assert_eq!(crate::house::read(waiting).status, 200);
+        assert_eq!(crate::test_gateway::read(waiting).status, 200);
         assert_eq!(texts(&two, &name), ["First", "One ", "Second", "Two."]);
     });
 }
@@ -103,7 +106,7 @@ fn a_turn_waits_for_that_of_another_process() {
 fn turns_of_two_processes_at_once_are_each_there_once() {
     on_every_store(|store| {
         let answers = |mark: &str| (0..8).map(|number| says(&format!("{mark}{number}"))).collect();
-        let houses = [house(store, answers("a")), house(store, answers("b"))];
+        let houses = [gateway(store, answers("a")), gateway(store, answers("b"))];
         let name = &name("once");
         let waiting: Vec<_> = (0..16)
             .map(|number| {
@@ -112,8 +115,8 @@ fn turns_of_two_processes_at_once_are_each_there_once() {
             })
             .collect();
         for stream in waiting {
-            let got = crate::house::read(stream);
-            assert_eq!(got.status, 200, "{got:?}");
+            let response = crate::test_gateway::read(stream);
+            assert_eq!(response.status, 200, "{response:?}");
         }
         let said = texts(&houses[0], name);
         assert_eq!(said.len(), 32, "{said:?}");
@@ -127,12 +130,12 @@ fn turns_of_two_processes_at_once_are_each_there_once() {
 fn a_streamed_answer_is_stored_before_its_end_is_told() {
     on_every_store(|store| {
         let streamed = Answer::events(&[word("Hi."), end("stop")]);
-        let (one, two) = (house(store, vec![streamed]), house(store, vec![]));
+        let (one, two) = (gateway(store, vec![streamed]), gateway(store, vec![]));
         let name = name("stored");
-        let got = one.ask("POST", "/v1/chat/completions", &[], &say(&name, "Hello", true));
-        assert!(got.body.ends_with("data: [DONE]\n\n"), "{got:?}");
+        let response = one.ask("POST", "/v1/chat/completions", &[], &say(&name, "Hello", true));
+        assert!(response.body.ends_with("data: [DONE]\n\n"), "{response:?}");
         assert_eq!(texts(&two, &name), ["Hello", "Hi."]);
-        let last: Vec<Value> = got.events();
+        let last: Vec<Value> = response.events();
         assert_eq!(last.last().unwrap()["choices"][0]["finish_reason"], "stop");
     });
 }
@@ -143,15 +146,15 @@ fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
         let mut keys = KeyFile::default();
         let limits = KeyLimits { conversations: Some(3), ..KeyLimits::default() };
         let key = keys.add(&name("limit"), None, limits).unwrap();
-        let house = || {
-            let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+        let gateway = || {
+            let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
             keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
             let provider = Server::start(|_| says("Hi."));
-            House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+            TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
                 options.store = Some(store.to_owned());
             })
         };
-        let (houses, key) = ([house(), house()], format!("Bearer {}", key.reveal()));
+        let (houses, key) = ([gateway(), gateway()], format!("Bearer {}", key.reveal()));
         let headers = [("authorization", key.as_str())];
         let waiting: Vec<_> = (0..16)
             .map(|number| {
@@ -160,7 +163,7 @@ fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
             })
             .collect();
         let mut statuses: Vec<u16> =
-            waiting.into_iter().map(|stream| crate::house::read(stream).status).collect();
+            waiting.into_iter().map(|stream| crate::test_gateway::read(stream).status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [&[200; 3][..], &[403; 13]].concat());
     });
@@ -179,8 +182,8 @@ fn stores_each_of_many_concurrent_turns_once() {
             })
             .collect();
         for stream in waiting {
-            let got = crate::house::read(stream);
-            assert_eq!(got.status, 200, "{got:?}");
+            let response = crate::test_gateway::read(stream);
+            assert_eq!(response.status, 200, "{response:?}");
         }
         for (index, name) in names.iter().enumerate() {
             let said = texts(&gateways[index % 2], name);

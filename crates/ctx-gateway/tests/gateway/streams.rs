@@ -8,8 +8,8 @@ use std::time::Duration;
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::{House, read};
 use crate::server::{Answer, Server, Step, sse, word};
+use crate::test_gateway::{TestGateway, read};
 
 const PATHS: [(&str, Dialect); 4] = [
     ("/v1/chat/completions", Dialect::OpenaiChat),
@@ -44,11 +44,11 @@ pub(crate) fn error_of(value: &Value) -> Option<&str> {
 #[test]
 fn what_fails_before_the_first_piece_is_an_error_of_the_dialect() {
     for (path, dialect) in PATHS {
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::error(400, "odd", "not like this")]);
-        let got = house.post(path, &asks(dialect, "c"));
-        assert_eq!(got.status, 400, "{got:?}");
-        let value = got.json();
-        assert!(error_of(&value).unwrap().contains("not like this"), "{got:?}");
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::error(400, "odd", "not like this")]);
+        let response = gateway.post(path, &asks(dialect, "c"));
+        assert_eq!(response.status, 400, "{response:?}");
+        let value = response.json();
+        assert!(error_of(&value).unwrap().contains("not like this"), "{response:?}");
         match dialect {
             Dialect::Anthropic => assert_eq!(value["type"], "error"),
             Dialect::Gemini => assert_eq!(value["error"]["status"], "INVALID_ARGUMENT"),
@@ -63,12 +63,12 @@ fn fails_within_a_stream_that_the_provider_accepted() {
         let error = json!({ "error": { "message": "not like this", "type": "error", "code": "odd" } });
         let answer = || Answer::events(std::slice::from_ref(&error));
         // The request is tried twice.
-        let house = House::new(Dialect::OpenaiChat, vec![answer(), answer()]);
-        let got = house.post(path, &asks(dialect, "c"));
-        assert_eq!(got.status, 200, "{got:?}");
-        let events = got.events();
-        assert_eq!(events.len(), 1, "{got:?}");
-        assert!(error_of(&events[0]).unwrap().contains("not like this"), "{got:?}");
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![answer(), answer()]);
+        let response = gateway.post(path, &asks(dialect, "c"));
+        assert_eq!(response.status, 200, "{response:?}");
+        let events = response.events();
+        assert_eq!(events.len(), 1, "{response:?}");
+        assert!(error_of(&events[0]).unwrap().contains("not like this"), "{response:?}");
     }
 }
 
@@ -76,20 +76,20 @@ fn fails_within_a_stream_that_the_provider_accepted() {
 fn sends_pings_before_the_first_chunk() {
     let pings = [": ping\n\n", ": ping\n\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n", "\n"];
     for ((path, dialect), ping) in PATHS.into_iter().zip(pings) {
-        let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+        let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
         let provider = Server::script([Answer::stream(vec![Step::Stall])]);
-        let house = House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
             options.time.ping = Duration::from_millis(10);
         });
-        let mut stream = house.send("POST", path, &[], asks(dialect, "c").to_string().as_bytes());
+        let mut stream = gateway.send("POST", path, &[], asks(dialect, "c").to_string().as_bytes());
         let chunk = format!("\r\n{:X}\r\n{ping}", ping.len());
-        let (mut got, mut bytes) = (String::new(), [0; 1024]);
-        while got.matches(&chunk).count() < 2 {
+        let (mut response, mut bytes) = (String::new(), [0; 1024]);
+        while response.matches(&chunk).count() < 2 {
             let count = stream.read(&mut bytes).unwrap();
-            assert!(count > 0, "{got}");
-            got.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+            assert!(count > 0, "{response}");
+            response.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
         }
-        assert!(got.starts_with("HTTP/1.1 200 "), "{got}");
+        assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
     }
 }
 
@@ -97,12 +97,12 @@ fn sends_pings_before_the_first_chunk() {
 fn what_breaks_off_ends_in_an_error_of_the_dialect_and_what_came_is_stored() {
     for (path, dialect) in PATHS {
         let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Close];
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-        let got = house.post(path, &asks(dialect, "c"));
-        assert_eq!(got.status, 200, "{got:?}");
-        let events = got.events();
-        assert!(got.body.contains("One ") && events.last().and_then(error_of).is_some(), "{got:?}");
-        let stored = house.get("/conversations/c").json();
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+        let response = gateway.post(path, &asks(dialect, "c"));
+        assert_eq!(response.status, 200, "{response:?}");
+        let events = response.events();
+        assert!(response.body.contains("One ") && events.last().and_then(error_of).is_some(), "{response:?}");
+        let stored = gateway.get("/conversations/c").json();
         assert!(stored["messages"][1]["content"].as_str().unwrap().starts_with("One two"), "{stored}");
     }
 }
@@ -110,9 +110,9 @@ fn what_breaks_off_ends_in_an_error_of_the_dialect_and_what_came_is_stored() {
 #[test]
 fn a_client_that_leaves_stops_the_turn_and_what_came_is_stored() {
     let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Stall];
-    let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
     let body = asks(Dialect::OpenaiChat, "c").to_string();
-    let mut lines = BufReader::new(house.send("POST", "/v1/chat/completions", &[], body.as_bytes()));
+    let mut lines = BufReader::new(gateway.send("POST", "/v1/chat/completions", &[], body.as_bytes()));
     let mut line = String::new();
     while !line.contains("two") {
         line.clear();
@@ -120,10 +120,10 @@ fn a_client_that_leaves_stops_the_turn_and_what_came_is_stored() {
     }
     drop(lines);
     // The turn has ended when the conversation can be entered again: another request waits for it.
-    let undone = house.ask("POST", "/conversations/c/undo", &[], b"");
+    let undone = gateway.ask("POST", "/conversations/c/undo", &[], b"");
     assert_eq!(undone.status, 200, "{undone:?}");
-    house.ask("POST", "/conversations/c/redo", &[], b"");
-    let stored = house.get("/conversations/c").json();
+    gateway.ask("POST", "/conversations/c/redo", &[], b"");
+    let stored = gateway.get("/conversations/c").json();
     assert_eq!(stored["messages"][1]["content"], "One two", "{stored}");
 }
 
@@ -153,9 +153,9 @@ fn talker() -> (String, mpsc::Receiver<Option<usize>>) {
 #[test]
 fn a_client_that_does_not_read_holds_the_provider_back() {
     let (address, told) = talker();
-    let house = House::behind(&address);
+    let gateway = TestGateway::behind(&address);
     let body = asks(Dialect::OpenaiChat, "c").to_string();
-    let stream = house.send("POST", "/v1/chat/completions", &[], body.as_bytes());
+    let stream = gateway.send("POST", "/v1/chat/completions", &[], body.as_bytes());
     let sent = told.recv().unwrap();
     assert!(sent.is_some(), "64 MiB were taken from the provider while nobody read");
     drop(stream);
@@ -164,20 +164,20 @@ fn a_client_that_does_not_read_holds_the_provider_back() {
 #[test]
 fn the_end_drains_what_is_under_way_and_stops_what_does_not_end() {
     let steps = vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall];
-    let mut house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+    let mut gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
     let body = asks(Dialect::OpenaiChat, "c").to_string();
-    let stream = house.send("POST", "/v1/chat/completions", &[], body.as_bytes());
+    let stream = gateway.send("POST", "/v1/chat/completions", &[], body.as_bytes());
     let mut lines = BufReader::new(stream.try_clone().unwrap());
     let mut line = String::new();
     while !line.contains("One ") {
         line.clear();
         assert!(lines.read_line(&mut line).unwrap() > 0);
     }
-    house.ask_to_close();
+    gateway.ask_to_close();
     let rest = read(stream);
     assert!(rest.head.contains("stopped") || rest.body.contains("stopped"), "{rest:?}");
-    let folder = house.close();
-    let again = House::open(folder, Dialect::OpenaiChat, Server::script([]));
+    let folder = gateway.close();
+    let again = TestGateway::open(folder, Dialect::OpenaiChat, Server::script([]));
     let stored = again.get("/conversations/c").json();
     assert_eq!(stored["messages"][1]["content"], "One ", "{stored}");
 }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
-use ctx_gateway::{Gateway, KeyFile, KeyLimits, Options, Patience};
+use ctx_gateway::{Gateway, KeyFile, KeyLimits, Options, TimeLimits};
 use ctx_project::{ConfigOptions, EndpointOptions};
 use ctx_wire::Dialect;
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(crate) const PROVIDER_KEY: &str = "sk-canary-0123456789";
 pub(crate) const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
      - {type: chat_history}\n- {role: system, content: Be brief.}\n";
 
-pub(crate) struct House {
+pub(crate) struct TestGateway {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) provider: Server,
     pub(crate) address: SocketAddr,
@@ -32,13 +32,13 @@ pub(crate) struct House {
 
 /// What a client got.
 #[derive(Debug)]
-pub(crate) struct Got {
+pub(crate) struct TestResponse {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
-impl Got {
+impl TestResponse {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
@@ -56,7 +56,7 @@ impl Got {
     }
 }
 
-impl House {
+impl TestGateway {
     pub(crate) fn new(dialect: Dialect, answers: Vec<Answer>) -> Self {
         Self::with(dialect, answers, &[])
     }
@@ -134,15 +134,21 @@ impl House {
         format!("Bearer {}", std::fs::read_to_string(self.folder.path().join(name)).unwrap())
     }
 
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Got {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> TestResponse {
         self.ask("POST", path, &[], body.to_string().as_bytes())
     }
 
-    pub(crate) fn get(&self, path: &str) -> Got {
+    pub(crate) fn get(&self, path: &str) -> TestResponse {
         self.ask("GET", path, &[], b"")
     }
 
-    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Got {
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> TestResponse {
         read(self.send(method, path, headers, body))
     }
 
@@ -194,17 +200,17 @@ pub(crate) fn options(folder: &Path, dialect: Dialect, provider: &Server) -> Opt
         model: Some("some-model".to_owned()),
         at: Some(AT.to_owned()),
         config: ConfigOptions { is_ignored: true, ask: None },
-        time: Patience {
+        time: TimeLimits {
             drain: Duration::from_millis(100),
             keys: Duration::from_millis(10),
-            ..Patience::default()
+            ..TimeLimits::default()
         },
         ..Options::default()
     }
 }
 
 /// Reads an answer to its end.
-pub(crate) fn read(mut stream: TcpStream) -> Got {
+pub(crate) fn read(mut stream: TcpStream) -> TestResponse {
     let mut bytes = Vec::new();
     // Who breaks off in the middle of an answer has answered so far.
     drop(stream.read_to_end(&mut bytes));
@@ -217,7 +223,7 @@ pub(crate) fn read(mut stream: TcpStream) -> Got {
         body.to_vec()
     };
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    Got { status, head, body: String::from_utf8(body).unwrap() }
+    TestResponse { status, head, body: String::from_utf8(body).unwrap() }
 }
 
 fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
