@@ -40,7 +40,8 @@ pub(super) fn write(label: &ResponseLabel, response: &ClientResponse) -> Value {
     ));
     json!({
         "id": format!("msg_{}", label.id), "type": "message", "role": "assistant", "model": label.model,
-        "content": content, "stop_reason": stop_reason(response), "stop_sequence": null, "usage": usage(response),
+        "content": content, "stop_reason": stop_reason(response), "stop_sequence": null,
+        "usage": usage(response),
     })
 }
 

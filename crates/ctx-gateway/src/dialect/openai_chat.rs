@@ -63,7 +63,9 @@ pub(super) fn write(label: &ResponseLabel, response: &ClientResponse) -> Value {
     json!({
         "id": format!("chatcmpl-{}", label.id), "object": "chat.completion", "created": label.created,
         "model": label.model,
-        "choices": [{ "index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(response) }],
+        "choices": [{
+            "index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(response),
+        }],
         "usage": usage(response),
     })
 }

@@ -129,7 +129,7 @@ fn numbered_event(writer: &mut StreamWriter, kind: &str, fields: Value) -> Vec<u
         event.extend(fields);
     }
     writer.events += 1;
-    sse::take_conversation_name(kind, &event)
+    sse::named(kind, &event)
 }
 
 pub(super) fn write_start(writer: &mut StreamWriter) -> Vec<u8> {

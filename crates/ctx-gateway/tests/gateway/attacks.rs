@@ -41,7 +41,7 @@ fn get(gateway: &TestGateway, name: &str, path: &str) -> crate::test_gateway::Te
 }
 
 #[test]
-fn nobody_reaches_a_conversation_of_another_key() {
+fn hides_conversations_of_other_keys() {
     let gateway = two_keys();
     let hello = json!([{ "role": "user", "content": "Hello" }]);
     let named = [("x-ctx-conversation", "diary")];
@@ -76,7 +76,7 @@ fn nobody_reaches_a_conversation_of_another_key() {
 }
 
 #[test]
-fn a_wrong_key_is_refused_in_every_dialect_and_shown_nowhere() {
+fn rejects_wrong_keys_without_showing_them() {
     let gateway = two_keys();
     for path in PATHS {
         for key in ["Bearer sk-wrong-canary", "Bearer ", "Basic c2std3Jvbmc6"] {
@@ -96,7 +96,7 @@ fn a_wrong_key_is_refused_in_every_dialect_and_shown_nowhere() {
 }
 
 #[test]
-fn the_providers_key_is_in_no_error_even_where_the_provider_repeats_it() {
+fn redacts_provider_key_in_errors() {
     for status in [400, 401, 403, 404, 429, 500, 503] {
         let words = format!("Incorrect API key provided: {PROVIDER_KEY}.");
         let gateway = TestGateway::open(
@@ -123,7 +123,7 @@ fn dialect_of(path: &str) -> Dialect {
 }
 
 #[test]
-fn what_is_larger_than_a_key_may_send_is_refused() {
+fn rejects_bodies_above_key_limit() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     let mut keys = KeyFile::default();
     let key = keys.add("small", None, KeyLimits { bytes: Some(1_000), ..KeyLimits::default() }).unwrap();
@@ -138,7 +138,7 @@ fn what_is_larger_than_a_key_may_send_is_refused() {
 }
 
 #[test]
-fn a_body_that_does_not_come_is_not_waited_for() {
+fn times_out_incomplete_bodies() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     let time = TimeLimits {
         body: Duration::from_millis(100),
@@ -163,7 +163,7 @@ fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[test]
-fn without_keys_only_programs_of_this_machine_are_answered() {
+fn serves_only_local_programs_without_keys() {
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let ask = |headers: &str| {
         let mut stream = TcpStream::connect(gateway.address).unwrap();
@@ -188,7 +188,7 @@ fn without_keys_only_programs_of_this_machine_are_answered() {
 }
 
 #[test]
-fn only_web_pages_of_named_origins_can_send_requests() {
+fn allows_only_named_origins() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
         options.origins = vec!["https://app.example".to_owned()];
@@ -214,7 +214,7 @@ fn only_web_pages_of_named_origins_can_send_requests() {
 }
 
 #[test]
-fn without_keys_a_body_must_be_sent_as_json() {
+fn requires_json_content_type_without_keys() {
     let user = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string();
     let ask = |gateway: &TestGateway, content_type: &str| {
         let mut stream = TcpStream::connect(gateway.address).unwrap();
@@ -236,7 +236,7 @@ fn without_keys_a_body_must_be_sent_as_json() {
 }
 
 #[test]
-fn refuses_bodies_beyond_limits_of_size_and_memory() {
+fn rejects_bodies_above_size_and_memory_limits() {
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let long = gateway.begin(("POST", PATHS[0]), &[], (b"{", (16 << 20) + 1));
     assert_eq!(read(long).status, 413);
@@ -270,7 +270,7 @@ fn accepts_a_key_from_any_of_its_places() {
 }
 
 #[test]
-fn an_empty_key_file_refuses_every_request() {
+fn rejects_all_requests_with_empty_key_file() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     std::fs::write(folder.path().join(KeyFile::NAME), r#"{"keys":[]}"#).unwrap();
     let gateway = TestGateway::open(folder, Dialect::OpenaiChat, Server::script([]));
@@ -278,7 +278,7 @@ fn an_empty_key_file_refuses_every_request() {
 }
 
 #[test]
-fn a_revoked_key_is_refused_while_the_gateway_runs() {
+fn rejects_revoked_key_without_restart() {
     let gateway = two_keys();
     let path = gateway.folder.path().join(KeyFile::NAME);
     let status = |name: &str| get(&gateway, name, "/v1/models").status;
@@ -295,7 +295,7 @@ fn a_revoked_key_is_refused_while_the_gateway_runs() {
 }
 
 #[test]
-fn two_lengths_or_two_names_are_refused() {
+fn rejects_repeated_lengths_and_names() {
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let ask = |head: &str| {
         let mut stream = TcpStream::connect(gateway.address).unwrap();
@@ -322,7 +322,7 @@ fn two_lengths_or_two_names_are_refused() {
 }
 
 #[test]
-fn what_a_client_names_writes_no_header_of_the_answer() {
+fn prevents_header_injection_by_names() {
     let folder = TestGateway::new(Dialect::Anthropic, vec![]).close();
     let provider = Server::start(|_| whole(Dialect::Anthropic));
     let gateway = TestGateway::open_with(folder, Dialect::Anthropic, provider, |options| {
@@ -341,7 +341,7 @@ fn what_a_client_names_writes_no_header_of_the_answer() {
 }
 
 #[test]
-fn no_client_says_where_requests_go() {
+fn ignores_targets_named_by_clients() {
     let gateway = TestGateway::new(Dialect::Gemini, vec![]);
     let elsewhere = Server::script([]);
     let address = elsewhere.base_url();
@@ -466,7 +466,7 @@ fn spoiled(valid: &Value, chance: &mut Chance) -> Vec<u8> {
 
 /// `cargo xtask malformed` tries 10,000 bodies for each dialect.
 #[test]
-fn a_malformed_body_is_a_clear_error_of_the_dialect() {
+fn reports_malformed_bodies_in_format_of_api() {
     let count = std::env::var("CTX_MALFORMED").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
     let gateway = TestGateway::new(Dialect::Anthropic, vec![]);
     for path in PATHS {

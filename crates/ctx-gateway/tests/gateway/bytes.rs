@@ -78,7 +78,7 @@ const PROVIDERS: [Dialect; 4] =
     [Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Anthropic, Dialect::Gemini];
 
 #[test]
-fn a_conversation_is_sent_as_ctx_assemble_writes_it() {
+fn sends_conversation_like_ctx_assemble() {
     let conversation = json!([
         { "role": "system", "content": "The client's own words." },
         { "role": "user", "content": "Hello" },
@@ -91,7 +91,7 @@ fn a_conversation_is_sent_as_ctx_assemble_writes_it() {
 }
 
 #[test]
-fn tools_calls_and_results_are_sent_as_ctx_assemble_writes_them() {
+fn sends_tools_calls_and_results_like_ctx_assemble() {
     let conversation = json!([
         { "role": "user", "content": "Rain?" },
         { "role": "assistant", "content": null, "tool_calls": [
@@ -108,7 +108,7 @@ fn tools_calls_and_results_are_sent_as_ctx_assemble_writes_them() {
 }
 
 #[test]
-fn pictures_are_sent_as_ctx_assemble_writes_them() {
+fn sends_images_like_ctx_assemble() {
     let picture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let conversation = json!([{ "role": "user", "content": [
         { "type": "text", "text": "What is this?" },
@@ -120,7 +120,7 @@ fn pictures_are_sent_as_ctx_assemble_writes_them() {
 }
 
 #[test]
-fn a_dry_run_answers_the_same_bytes_and_sends_and_stores_nothing() {
+fn dry_run_returns_request_without_sending_or_storing() {
     let gateway = TestGateway::new(Dialect::Anthropic, vec![]);
     let conversation = json!([{ "role": "user", "content": "Hello" }]);
     let body = json!({ "model": "ada", "messages": conversation });
@@ -145,7 +145,7 @@ const SMALL: &str = "name: Ada\npresetMessages:\n- {role: system, content: You a
      parameters: {contextManagement: {enabled: true, maxContextTokens: 2000}, contextCompression: {autoTrigger: false}}\n";
 
 #[test]
-fn turns_of_a_long_conversation_send_what_dry_runs_show_and_begin_alike() {
+fn sends_dry_run_requests_with_stable_prefix() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     std::fs::write(folder.path().join("small.yaml"), SMALL).unwrap();
     let gateway =
@@ -246,7 +246,7 @@ fn forwards_embeddings_to_the_provider_of_an_agent() {
 }
 
 #[test]
-fn counts_tokens_of_the_request_that_would_be_sent() {
+fn counts_tokens_of_provider_request() {
     let user = json!([{ "role": "user", "content": "Hello" }]);
     let body = json!({ "model": "ada", "messages": user, "temperature": 1 });
     let count = json!({ "input_tokens": 42 });

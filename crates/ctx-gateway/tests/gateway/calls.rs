@@ -89,7 +89,7 @@ fn check(pieces: &[Value], heard: [&str; 3], kept: &str) {
 }
 
 #[test]
-fn a_call_comes_as_its_pieces_come() {
+fn streams_calls_chunk_by_chunk() {
     check(
         &[word("Hm. "), piece(0, ("a", "f"), ""), more(0, "{\"x\""), more(0, ":1}"), end("tool_calls")],
         [
@@ -102,7 +102,7 @@ fn a_call_comes_as_its_pieces_come() {
 }
 
 #[test]
-fn a_later_call_waits_for_the_end_of_an_earlier_one_where_blocks_come_one_at_a_time() {
+fn delays_later_calls_in_sequential_apis() {
     check(
         &[
             piece(0, ("a", "f"), "{\"x\":"),
@@ -122,7 +122,7 @@ fn a_later_call_waits_for_the_end_of_an_earlier_one_where_blocks_come_one_at_a_t
 }
 
 #[test]
-fn a_call_without_arguments_ends_when_a_later_one_has_some() {
+fn ends_call_without_arguments_before_next_call() {
     check(
         &[
             piece(0, ("a", "f"), ""),
@@ -141,7 +141,7 @@ fn a_call_without_arguments_ends_when_a_later_one_has_some() {
 }
 
 #[test]
-fn only_an_object_that_is_whole_lets_the_next_call_begin() {
+fn starts_next_call_after_complete_object() {
     check(
         &[
             piece(0, ("a", "f"), "[{}"),
@@ -160,7 +160,7 @@ fn only_an_object_that_is_whole_lets_the_next_call_begin() {
 }
 
 #[test]
-fn calls_without_an_id_or_with_one_that_is_taken_begin_with_the_id_that_is_stored() {
+fn replaces_missing_and_repeated_ids_in_streams() {
     check(
         &[piece(0, ("", "f"), "{}"), piece(1, ("a", "f"), "{}"), piece(2, ("a", "g"), "{}"), end("stop")],
         [
@@ -173,7 +173,7 @@ fn calls_without_an_id_or_with_one_that_is_taken_begin_with_the_id_that_is_store
 }
 
 #[test]
-fn calls_of_one_chunk_get_the_ids_that_are_stored() {
+fn sends_stored_ids_of_calls_in_one_chunk() {
     let call = |index: usize| json!({ "index": index, "function": { "name": "f", "arguments": "{}" } });
     let both = delta(&json!({ "content": "Hm.", "tool_calls": [call(0), call(1)] }));
     let last = json!({ "choices": [{ "index": 0, "delta": [], "finish_reason": "tool_calls" }] });
@@ -186,7 +186,7 @@ fn calls_of_one_chunk_get_the_ids_that_are_stored() {
 }
 
 #[test]
-fn options_of_a_stream_must_be_an_object() {
+fn rejects_stream_options_that_are_not_objects() {
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let body = json!({ "model": "ada", "stream": true, "stream_options": "x",
         "messages": [{ "role": "user", "content": "Hi" }] });
@@ -194,7 +194,7 @@ fn options_of_a_stream_must_be_an_object() {
 }
 
 #[test]
-fn an_id_of_an_earlier_turn_is_another_one_from_the_first_piece_on() {
+fn replaces_id_of_earlier_turn_in_first_chunk() {
     let call = || Answer::calls(&[("call_0", "f", "{\"x\":1}")]);
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![call(), call()]);
     gateway.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c"));
@@ -207,7 +207,7 @@ fn an_id_of_an_earlier_turn_is_another_one_from_the_first_piece_on() {
 }
 
 #[test]
-fn arguments_that_are_blank_or_cut_off_end_as_they_are_stored() {
+fn ends_blank_and_truncated_arguments_as_stored() {
     check(
         &[piece(0, ("a", "f"), ""), piece(1, ("b", "g"), " "), end("tool_calls")],
         [
@@ -225,7 +225,7 @@ fn arguments_that_are_blank_or_cut_off_end_as_they_are_stored() {
 }
 
 #[test]
-fn a_call_whose_stream_breaks_off_ends_in_an_error_and_is_not_stored() {
+fn reports_interrupted_call_without_storing_it() {
     for (path, dialect) in CLIENTS {
         let pieces = [piece(0, ("a", "f"), "{\"x\""), piece(1, ("b", "g"), "{}")];
         let steps = vec![Step::Bytes(sse(&pieces, false)), Step::Close];
@@ -238,7 +238,7 @@ fn a_call_whose_stream_breaks_off_ends_in_an_error_and_is_not_stored() {
 }
 
 #[test]
-fn a_piece_of_a_call_is_handed_on_while_the_provider_goes_on() {
+fn sends_call_chunks_before_provider_ends() {
     for (path, dialect) in CLIENTS {
         let steps = vec![Step::Bytes(sse(&[piece(0, ("a", "f"), "{\"x\"")], false)), Step::Stall];
         let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);

@@ -82,7 +82,7 @@ fn sends_tool_results_of_unnamed_requests() {
 }
 
 #[test]
-fn a_named_conversation_is_sent_only_what_is_new() {
+fn accepts_only_new_messages_of_named_conversations() {
     let gateway = gateway(&["Hi.", "Fine."]);
     assert_eq!(say(&gateway, "Hello", &[]).status, 200);
     let second = say(&gateway, "How are you?", &[]);
@@ -92,7 +92,7 @@ fn a_named_conversation_is_sent_only_what_is_new() {
 }
 
 #[test]
-fn a_turn_can_go_on_behind_an_earlier_message() {
+fn continues_after_earlier_message() {
     let gateway = gateway(&["Hi.", "Fine.", "Noon."]);
     let first = say(&gateway, "Hello", &[]);
     say(&gateway, "How are you?", &[]);
@@ -103,7 +103,7 @@ fn a_turn_can_go_on_behind_an_earlier_message() {
 }
 
 #[test]
-fn who_has_not_seen_the_latest_revision_is_refused() {
+fn rejects_outdated_revision() {
     let gateway = gateway(&["Hi.", "Fine."]);
     let first = say(&gateway, "Hello", &[]);
     let revision = first.header("x-ctx-revision").unwrap();
@@ -114,7 +114,7 @@ fn who_has_not_seen_the_latest_revision_is_refused() {
 }
 
 #[test]
-fn a_place_without_a_conversation_is_refused() {
+fn rejects_position_without_conversation() {
     let gateway = gateway(&[]);
     let body = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string();
     for header in ["x-ctx-after", "x-ctx-revision"] {
@@ -124,7 +124,7 @@ fn a_place_without_a_conversation_is_refused() {
 }
 
 #[test]
-fn a_turn_can_be_explained() {
+fn returns_report_of_turn() {
     let gateway = gateway(&["Hi."]);
     let response = say(&gateway, "Hello", &[("x-ctx-explain", "1")]);
     let told = response.json()["ctx"].clone();
@@ -137,7 +137,7 @@ fn a_turn_can_be_explained() {
 }
 
 #[test]
-fn a_conversation_outlives_the_gateway() {
+fn keeps_conversation_after_restart() {
     let gateway = gateway(&["Hi."]);
     say(&gateway, "Hello", &[]);
     let folder = gateway.close();
@@ -148,7 +148,7 @@ fn a_conversation_outlives_the_gateway() {
 }
 
 #[test]
-fn names_of_any_script_are_percent_encoded_in_headers() {
+fn percent_encodes_names_in_headers() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     let gateway =
         TestGateway::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
@@ -339,7 +339,7 @@ fn takes_cache_marks_from_each_request() {
 }
 
 #[test]
-fn every_dialect_can_name_a_conversation_in_its_body() {
+fn reads_conversation_name_from_body_of_each_api() {
     let gateway = gateway(&["1", "2", "3", "4"]);
     let metadata = json!({ "conversation": "c" });
     let user = |text: &str| json!([{ "role": "user", "content": text }]);
@@ -430,7 +430,7 @@ fn append_only_gateway() -> TestGateway {
 }
 
 #[test]
-fn puts_changing_texts_at_the_end_of_unnamed_requests() {
+fn puts_changing_texts_last_in_unnamed_requests() {
     let gateway = append_only_gateway();
     send(&gateway, &["Hello"]);
     assert_eq!(sent(&gateway), ["You are Ada.", "Hello", "Answer to Hello."]);
@@ -454,7 +454,7 @@ fn repeats_requests_of_named_conversations() {
 }
 
 #[test]
-fn accepts_system_messages_at_the_end_of_named_requests() {
+fn accepts_trailing_system_messages_of_named_requests() {
     let gateway = append_only_gateway();
     for said in [&["Hello"][..], &["Hello", "Hi.", "How are you?"]] {
         let mut body: Value = serde_json::from_slice(&body_of(said)).unwrap();

@@ -98,7 +98,7 @@ cases! {
 }
 
 #[test]
-fn headers_of_the_provider_pass_through() {
+fn passes_headers_to_provider() {
     let whole = json!({ "type": "message", "content": [{ "type": "text", "text": "Hi." }],
         "stop_reason": "end_turn", "usage": { "input_tokens": 1, "output_tokens": 1 } });
     let gateway = TestGateway::new(Dialect::Anthropic, vec![Answer::json(200, &whole)]);
@@ -125,7 +125,7 @@ fn headers_of_the_provider_pass_through() {
 }
 
 #[test]
-fn messages_that_would_be_lost_are_refused() {
+fn rejects_messages_that_would_be_lost() {
     let gateway = TestGateway::new(Dialect::Gemini, vec![]);
     let result = json!({ "functionResponse": { "name": "look", "response": {} } });
     for (content, expected) in [
@@ -149,7 +149,7 @@ fn preview(gateway: &TestGateway, path: &str, body: &Value) -> Value {
 }
 
 #[test]
-fn parameters_and_tools_pass_through() {
+fn passes_parameters_and_tools_through() {
     let schema = json!({ "type": "object", "default": { "type": "STRING" } });
     let responses = json!({ "model": "ada", "input": [{ "role": "user", "content": "Hi" }], "instructions": "Be kind.",
         "tools": [{ "type": "custom", "name": "run", "format": { "type": "text" } }, { "type": "web_search", "x": 1 }],
@@ -185,7 +185,7 @@ fn parameters_and_tools_pass_through() {
 }
 
 #[test]
-fn references_of_responses_pass_through() {
+fn passes_references_of_responses_through() {
     let gateway = TestGateway::new(Dialect::OpenaiResponses, vec![]);
     let items = json!([{ "type": "message", "role": "user", "content": "Hi" },
         { "type": "item_reference", "id": "fc_1" },
@@ -199,7 +199,7 @@ fn references_of_responses_pass_through() {
 }
 
 #[test]
-fn refuses_fields_without_a_counterpart() {
+fn rejects_fields_without_counterpart() {
     let gateway = TestGateway::new(Dialect::Anthropic, vec![]);
     let part = json!({ "type": "new_part", "a": 1 });
     for (key, value, expected) in [

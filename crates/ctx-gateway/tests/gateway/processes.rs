@@ -38,7 +38,7 @@ fn gateway(store: &Path, answers: Vec<Answer>) -> TestGateway {
 fn on(store: &Path, provider: Server) -> TestGateway {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
-        options.store = Some(store.to_owned())
+        options.store = Some(store.to_owned());
     })
 }
 
@@ -66,7 +66,7 @@ fn name(test: &str) -> String {
 }
 
 #[test]
-fn any_process_takes_the_next_turn() {
+fn runs_next_turn_in_any_process() {
     on_every_store(|store| {
         let (one, two) =
             (gateway(store, vec![says("Hi."), says("Noon.")]), gateway(store, vec![says("Fine.")]));
@@ -82,7 +82,7 @@ fn any_process_takes_the_next_turn() {
 }
 
 #[test]
-fn a_turn_waits_for_that_of_another_process() {
+fn waits_for_turn_of_another_process() {
     on_every_store(|store| {
         let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
         let (one, two) = (gateway(store, vec![stalled]), gateway(store, vec![says("Two.")]));
@@ -103,22 +103,22 @@ fn a_turn_waits_for_that_of_another_process() {
 }
 
 #[test]
-fn turns_of_two_processes_at_once_are_each_there_once() {
+fn stores_concurrent_turns_of_two_processes_once() {
     on_every_store(|store| {
         let answers = |mark: &str| (0..8).map(|number| says(&format!("{mark}{number}"))).collect();
-        let houses = [gateway(store, answers("a")), gateway(store, answers("b"))];
+        let gateways = [gateway(store, answers("a")), gateway(store, answers("b"))];
         let name = &name("once");
         let waiting: Vec<_> = (0..16)
             .map(|number| {
                 let body = say(name, &format!("{}{number}", ["x", "y"][number % 2]), false);
-                houses[number % 2].send("POST", "/v1/chat/completions", &[], &body)
+                gateways[number % 2].send("POST", "/v1/chat/completions", &[], &body)
             })
             .collect();
         for stream in waiting {
             let response = crate::test_gateway::read(stream);
             assert_eq!(response.status, 200, "{response:?}");
         }
-        let said = texts(&houses[0], name);
+        let said = texts(&gateways[0], name);
         assert_eq!(said.len(), 32, "{said:?}");
         assert_eq!(said.iter().collect::<BTreeSet<_>>().len(), 32, "{said:?}");
         let is_turn = |turn: &[String]| turn[0].starts_with(['x', 'y']) && turn[1].starts_with(['a', 'b']);
@@ -127,7 +127,7 @@ fn turns_of_two_processes_at_once_are_each_there_once() {
 }
 
 #[test]
-fn a_streamed_answer_is_stored_before_its_end_is_told() {
+fn stores_streamed_reply_before_end_event() {
     on_every_store(|store| {
         let streamed = Answer::events(&[word("Hi."), end("stop")]);
         let (one, two) = (gateway(store, vec![streamed]), gateway(store, vec![]));
@@ -141,7 +141,7 @@ fn a_streamed_answer_is_stored_before_its_end_is_told() {
 }
 
 #[test]
-fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
+fn enforces_conversation_limit_across_processes() {
     on_every_store(|store| {
         let mut keys = KeyFile::default();
         let limits = KeyLimits { conversations: Some(3), ..KeyLimits::default() };
@@ -154,12 +154,12 @@ fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
                 options.store = Some(store.to_owned());
             })
         };
-        let (houses, key) = ([gateway(), gateway()], format!("Bearer {}", key.reveal()));
+        let (gateways, key) = ([gateway(), gateway()], format!("Bearer {}", key.reveal()));
         let headers = [("authorization", key.as_str())];
         let waiting: Vec<_> = (0..16)
             .map(|number| {
                 let body = say(&format!("c{number}"), "Hello", false);
-                houses[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
+                gateways[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
             })
             .collect();
         let mut statuses: Vec<u16> =
@@ -206,7 +206,7 @@ fn answer_to(request: &crate::server::Received) -> String {
 
 #[cfg(unix)]
 #[test]
-fn refuses_turns_once_its_store_was_deleted() {
+fn rejects_turns_after_store_was_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("conversations.db");
     let gateway = on(&store, Server::start(|request| says(&answer_to(request))));

@@ -30,14 +30,14 @@ fn limited(agents: Option<Vec<String>>, limits: KeyLimits) -> (TestGateway, Stri
 }
 
 #[test]
-fn health_needs_no_key_and_says_nothing() {
+fn serves_health_without_key() {
     let (gateway, _) = limited(None, KeyLimits::default());
     let response = gateway.get("/healthz");
     assert_eq!((response.status, response.body.as_str()), (200, "ok\n"));
 }
 
 #[test]
-fn every_agent_that_a_key_may_use_is_a_model() {
+fn lists_allowed_agents_as_models() {
     let ids = |list: &Value, key: &str, name: &str| -> Vec<String> {
         let list = list[key].as_array().unwrap().iter();
         list.map(|model| model[name].as_str().unwrap().to_owned()).collect()
@@ -77,7 +77,7 @@ fn lists_models_with_their_windows() {
 }
 
 #[test]
-fn a_key_is_taken_from_wherever_clients_put_it() {
+fn reads_key_from_any_header_or_query() {
     let (gateway, key) = limited(None, KeyLimits::default());
     let plain = key.strip_prefix("Bearer ").unwrap();
     for (name, value) in [("authorization", key.as_str()), ("x-api-key", plain), ("x-goog-api-key", plain)] {
@@ -88,7 +88,7 @@ fn a_key_is_taken_from_wherever_clients_put_it() {
 }
 
 #[test]
-fn the_file_of_keys_holds_no_key() {
+fn stores_only_hashes_of_keys() {
     let (gateway, key) = limited(None, KeyLimits::default());
     let file = std::fs::read_to_string(gateway.folder.path().join(KeyFile::NAME)).unwrap();
     assert!(!file.contains(key.strip_prefix("Bearer ").unwrap()), "{file}");
@@ -102,7 +102,7 @@ fn the_file_of_keys_holds_no_key() {
 }
 
 #[test]
-fn a_limit_that_is_used_up_is_told_with_the_time_to_wait() {
+fn reports_exceeded_limit_with_retry_time() {
     for limits in [
         KeyLimits { requests: Some(1), ..KeyLimits::default() },
         KeyLimits { tokens: Some(8), ..KeyLimits::default() },
@@ -121,7 +121,7 @@ fn a_limit_that_is_used_up_is_told_with_the_time_to_wait() {
 }
 
 #[test]
-fn a_key_begins_no_more_conversations_than_it_may_have() {
+fn enforces_conversation_limit_of_key() {
     let (gateway, key) = limited(None, KeyLimits { conversations: Some(1), ..KeyLimits::default() });
     let headers = [("authorization", key.as_str()), ("x-ctx-conversation", "first")];
     assert_eq!(gateway.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
@@ -139,7 +139,7 @@ fn a_key_begins_no_more_conversations_than_it_may_have() {
 }
 
 #[test]
-fn requests_at_the_same_time_begin_no_more_conversations_than_the_key_may_have() {
+fn enforces_conversation_limit_for_concurrent_requests() {
     let (gateway, key) = limited(None, KeyLimits { conversations: Some(3), ..KeyLimits::default() });
     let body = hello();
     // All of them lack the last byte until the last one has connected.
@@ -160,7 +160,7 @@ fn requests_at_the_same_time_begin_no_more_conversations_than_the_key_may_have()
 }
 
 #[test]
-fn a_changed_agent_holds_from_the_next_turn_on() {
+fn uses_changed_agent_in_next_turn() {
     let gateway = TestGateway::open(
         TestGateway::new(Dialect::OpenaiChat, vec![]).close(),
         Dialect::OpenaiChat,
@@ -214,7 +214,7 @@ fn sends_failing_request_at_most_twice() {
 }
 
 #[test]
-fn figures_count_requests_and_tokens() {
+fn counts_requests_and_tokens_in_metrics() {
     let (gateway, key) = limited(None, KeyLimits::default());
     let headers = [("authorization", key.as_str())];
     gateway.ask("POST", "/v1/chat/completions", &headers, &hello());
@@ -234,7 +234,7 @@ fn figures_count_requests_and_tokens() {
 }
 
 #[test]
-fn a_collector_is_told_of_each_request_and_of_no_words_and_keys() {
+fn exports_spans_without_texts_and_keys() {
     let collector = Server::start(|_| Answer::json(200, &json!({})));
     let address = collector.base_url();
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();

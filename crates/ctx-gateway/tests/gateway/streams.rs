@@ -42,7 +42,7 @@ pub(crate) fn error_of(value: &Value) -> Option<&str> {
 }
 
 #[test]
-fn what_fails_before_the_first_piece_is_an_error_of_the_dialect() {
+fn returns_early_errors_in_format_of_api() {
     for (path, dialect) in PATHS {
         let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::error(400, "odd", "not like this")]);
         let response = gateway.post(path, &asks(dialect, "c"));
@@ -94,7 +94,7 @@ fn sends_pings_before_the_first_chunk() {
 }
 
 #[test]
-fn what_breaks_off_ends_in_an_error_of_the_dialect_and_what_came_is_stored() {
+fn stores_partial_reply_after_interruption() {
     for (path, dialect) in PATHS {
         let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Close];
         let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
@@ -108,7 +108,7 @@ fn what_breaks_off_ends_in_an_error_of_the_dialect_and_what_came_is_stored() {
 }
 
 #[test]
-fn a_client_that_leaves_stops_the_turn_and_what_came_is_stored() {
+fn stores_partial_reply_after_disconnect() {
     let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Stall];
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
     let body = asks(Dialect::OpenaiChat, "c").to_string();
@@ -151,7 +151,7 @@ fn talker() -> (String, mpsc::Receiver<Option<usize>>) {
 }
 
 #[test]
-fn a_client_that_does_not_read_holds_the_provider_back() {
+fn slows_provider_for_client_that_does_not_read() {
     let (address, told) = talker();
     let gateway = TestGateway::behind(&address);
     let body = asks(Dialect::OpenaiChat, "c").to_string();
@@ -162,7 +162,7 @@ fn a_client_that_does_not_read_holds_the_provider_back() {
 }
 
 #[test]
-fn the_end_drains_what_is_under_way_and_stops_what_does_not_end() {
+fn drains_turns_at_shutdown() {
     let steps = vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall];
     let mut gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
     let body = asks(Dialect::OpenaiChat, "c").to_string();
