@@ -104,7 +104,7 @@ struct CompileResult {
     /// Time when reading its files began.
     started: Instant,
     result: Result<Arc<ServedAgent>, ApiError>,
-    /// Reason why compiling failed. `made` is then the previous result, if any.
+    /// Reason why compiling failed. `result` is then the previous agent, if any.
     failure: Option<Phrase>,
     files: FilesRead,
 }

@@ -76,7 +76,7 @@ pub(crate) struct CachedConversation {
     size: ConversationSize,
 }
 
-/// Messages of a conversation and their size at a revision, so that each is measured once.
+/// Number and size of the messages at a revision. Each message is measured once.
 #[derive(Clone, Copy, Debug)]
 struct ConversationSize {
     revision: u64,
@@ -100,7 +100,7 @@ impl CachedConversation {
         cached
     }
 
-    /// Measures the messages that were added.
+    /// Measures the new messages.
     fn measure(&mut self) {
         let ConversationSize { revision, messages, bytes } = &mut self.size;
         if *revision == self.conversation.revision() {

@@ -109,7 +109,7 @@ pub(crate) async fn step(
     let (store, at) = (&*server.store, Some(now()));
     let history = cached.conversation.history();
     let steps = if is_undo { StepLabel::count_undo(history) } else { StepLabel::count_redo(history) };
-    // Without a step, the store reports that there is none.
+    // The store reports an error if no step is left.
     for _ in 0..steps.max(1) {
         if is_undo {
             cached.conversation.undo(store, at).await?;

@@ -336,10 +336,10 @@ async fn reload(server: Arc<Server>) {
     }
 }
 
-type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn ConversationStore>, GatewayError>> + Send>>;
+type StoreFuture = Pin<Box<dyn Future<Output = Result<Arc<dyn ConversationStore>, GatewayError>> + Send>>;
 
 /// Opens the store: a database URL or a file.
-fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayError> {
+fn open_store(given: Option<&Path>, config: &Config) -> Result<StoreFuture, GatewayError> {
     let address = given.and_then(Path::to_str);
     let address =
         address.filter(|text| ["postgres://", "postgresql://"].iter().any(|head| text.starts_with(head)));
@@ -351,7 +351,7 @@ fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayE
 }
 
 #[cfg(feature = "postgres")]
-fn connect(address: String) -> Opening {
+fn connect(address: String) -> StoreFuture {
     Box::pin(async move {
         let store = ctx_chat::PostgresStore::connect(&address).await.map_err(ProjectError::from)?;
         Ok(Arc::new(store) as Arc<dyn ConversationStore>)
@@ -359,7 +359,7 @@ fn connect(address: String) -> Opening {
 }
 
 #[cfg(not(feature = "postgres"))]
-fn connect(_: String) -> Opening {
+fn connect(_: String) -> StoreFuture {
     let none = GatewayError::Unusable(phrase!("this program was built without PostgreSQL"));
     Box::pin(std::future::ready(Err(none)))
 }

@@ -298,11 +298,11 @@ pub(crate) struct Keys {
     place: KeyFilePlace,
     /// Origins of web pages that can send requests without a key.
     origins: Vec<HeaderValue>,
-    accepted: RwLock<Accepted>,
+    accepted: RwLock<AcceptedKeys>,
 }
 
 #[derive(Debug)]
-struct Accepted {
+struct AcceptedKeys {
     /// `None` without a key file: requests from this machine need no key.
     keys: Option<Vec<Arc<KeyEntry>>>,
     /// The content of the file; `None` if it is missing or cannot be read.
@@ -326,7 +326,7 @@ impl Keys {
             agents: None,
             limits: KeyLimits::default(),
         });
-        let accepted = RwLock::new(Accepted { keys: None, bytes: None, local });
+        let accepted = RwLock::new(AcceptedKeys { keys: None, bytes: None, local });
         let keys = Self { place, origins, accepted };
         let path = &keys.place.path;
         // Without this check, a deleted key file would open the gateway.
@@ -386,7 +386,7 @@ impl Keys {
         self.accepted().keys.is_none()
     }
 
-    fn accepted(&self) -> RwLockReadGuard<'_, Accepted> {
+    fn accepted(&self) -> RwLockReadGuard<'_, AcceptedKeys> {
         self.accepted.read().unwrap_or_else(PoisonError::into_inner)
     }
 

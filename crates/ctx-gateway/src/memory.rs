@@ -24,12 +24,12 @@ struct Shared {
     share: u64,
     /// Time limit for waiting for free memory. Afterwards the client has to retry.
     wait_limit: Duration,
-    used: Mutex<Used>,
+    used: Mutex<MemoryUsage>,
     released: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct MemoryUsage {
     all: u64,
     by_key: BTreeMap<String, u64>,
 }
@@ -99,12 +99,12 @@ impl Shared {
     fn take(&self, key: &str, bytes: u64) -> bool {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let all = used.all + bytes;
-        let of_key = used.by_key.get(key).copied().unwrap_or_default() + bytes;
-        let has_room = all <= self.max && (of_key <= self.share || all <= self.max - self.share);
-        let is_free = has_room || bytes == 0;
+        let key_bytes = used.by_key.get(key).copied().unwrap_or_default() + bytes;
+        let is_available = all <= self.max && (key_bytes <= self.share || all <= self.max - self.share);
+        let is_free = is_available || bytes == 0;
         if is_free {
             used.all = all;
-            used.by_key.insert(key.to_owned(), of_key);
+            used.by_key.insert(key.to_owned(), key_bytes);
         }
         is_free
     }
@@ -114,9 +114,9 @@ impl Drop for ReservedMemory {
     fn drop(&mut self) {
         let mut used = self.shared.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.all -= self.bytes;
-        if let Some(of_key) = used.by_key.get_mut(&self.key) {
-            *of_key -= self.bytes;
-            if *of_key == 0 {
+        if let Some(key_bytes) = used.by_key.get_mut(&self.key) {
+            *key_bytes -= self.bytes;
+            if *key_bytes == 0 {
                 used.by_key.remove(&self.key);
             }
         }

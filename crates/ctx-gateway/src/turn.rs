@@ -95,7 +95,7 @@ pub(crate) struct TurnProgress {
 /// The explanation of a turn.
 #[derive(Debug)]
 pub(crate) struct TurnReport {
-    /// The report of its context, if there is one.
+    /// The report of the context.
     pub(crate) report: Option<Box<Report>>,
     /// The error of a failed turn.
     pub(crate) error: Option<String>,
@@ -240,7 +240,7 @@ async fn authorize(
 }
 
 impl Turn {
-    /// Runs the turn in a task: what is stored does not depend on whether the client reads the response.
+    /// Runs the turn in a task. It is stored even if the client does not read the response.
     fn spawn(self, guards: TurnGuards) -> TurnHandle {
         let (sender, chunks) = channel(CHUNK_BUFFER);
         let (cancel, progress) = (Cancel::default(), self.progress.clone());

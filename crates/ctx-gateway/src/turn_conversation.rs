@@ -132,7 +132,7 @@ pub(crate) fn build_unnamed(
     (UnnamedConversation { session, cache }, input)
 }
 
-/// Checks that a key may have another conversation. Until the lease ends, no process begins a further one for the key.
+/// Checks that a key may have another conversation. Until the lease ends, no other process can start one for the key.
 async fn check_conversation_limit(
     server: &Server,
     key: &KeyEntry,

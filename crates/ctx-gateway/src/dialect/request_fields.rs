@@ -157,7 +157,7 @@ fn check_calls(parts: &[Value], place: &str) -> Result<(), ApiError> {
     }
 }
 
-/// Reads tool definitions. A missing list has none.
+/// Reads tool definitions. A missing list is empty.
 pub(super) fn read_tools(value: Option<Value>) -> Result<Vec<Value>, ApiError> {
     match value {
         None | Some(Value::Null) => Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! What must not work, whoever tries it.
+//! Requests that the gateway must reject.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -8,22 +8,22 @@ use ctx_gateway::{KeyFile, KeyLimits, TimeLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::bytes::whole;
+use crate::bytes::complete_response;
 use crate::server::{Answer, Server};
 use crate::streams::error_of;
 use crate::test_gateway::{PROVIDER_KEY, TestGateway, read};
 
-/// The paths of all dialects.
+/// Paths of all API dialects.
 const PATHS: [&str; 4] =
     ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1beta/models/ada:generateContent"];
 
-fn two_keys() -> TestGateway {
+fn gateway_with_two_keys() -> TestGateway {
     let gateway = TestGateway::with(Dialect::OpenaiChat, vec![], &["alice", "bob"]);
     let folder = gateway.close();
-    TestGateway::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)))
+    TestGateway::open(folder, Dialect::OpenaiChat, Server::start(|_| complete_response(Dialect::OpenaiChat)))
 }
 
-/// Sends messages with somebody's key.
+/// Sends messages with the key of this name.
 fn send(
     gateway: &TestGateway,
     name: &str,
@@ -42,7 +42,7 @@ fn get(gateway: &TestGateway, name: &str, path: &str) -> crate::test_gateway::Te
 
 #[test]
 fn hides_conversations_of_other_keys() {
-    let gateway = two_keys();
+    let gateway = gateway_with_two_keys();
     let hello = json!([{ "role": "user", "content": "Hello" }]);
     let named = [("x-ctx-conversation", "diary")];
     let first = send(&gateway, "alice", &hello, &named);
@@ -77,7 +77,7 @@ fn hides_conversations_of_other_keys() {
 
 #[test]
 fn rejects_wrong_keys_without_showing_them() {
-    let gateway = two_keys();
+    let gateway = gateway_with_two_keys();
     for path in PATHS {
         for key in ["Bearer sk-wrong-canary", "Bearer ", "Basic c2std3Jvbmc6"] {
             let response = gateway.ask("POST", path, &[("authorization", key)], b"{}");
@@ -105,7 +105,7 @@ fn redacts_provider_key_in_errors() {
             Server::start(move |_| Answer::error(status, "odd", &words).with_header("retry-after: 600")),
         );
         for path in PATHS {
-            let response = gateway.post(path, &crate::streams::asks(dialect_of(path), "c"));
+            let response = gateway.post(path, &crate::streams::stream_request(dialect_of(path), "c"));
             assert!(response.status >= 400 && error_of(&response.json()).is_some(), "{response:?}");
             assert!(!response.head.contains("canary") && !response.body.contains("canary"), "{response:?}");
         }
@@ -146,7 +146,7 @@ fn times_out_incomplete_bodies() {
         ..TimeLimits::default()
     };
     let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
-        options.time = time
+        options.time = time;
     });
     let mut slow = TcpStream::connect(gateway.address).unwrap();
     write!(slow, "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{{").unwrap();
@@ -223,7 +223,7 @@ fn requires_json_content_type_without_keys() {
         write!(stream, "{head}{content_type}content-length: {}\r\n\r\n{user}", user.len()).unwrap();
         read(stream).status
     };
-    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![whole(Dialect::OpenaiChat)]);
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![complete_response(Dialect::OpenaiChat)]);
     for content_type in [
         "",
         "content-type: text/plain\r\n",
@@ -254,7 +254,7 @@ fn rejects_bodies_above_size_and_memory_limits() {
 
 #[test]
 fn accepts_a_key_from_any_of_its_places() {
-    let gateway = two_keys();
+    let gateway = gateway_with_two_keys();
     let alice = gateway.key("alice");
     let key = alice.strip_prefix("Bearer ").unwrap();
     for headers in [
@@ -279,7 +279,7 @@ fn rejects_all_requests_with_empty_key_file() {
 
 #[test]
 fn rejects_revoked_key_without_restart() {
-    let gateway = two_keys();
+    let gateway = gateway_with_two_keys();
     let path = gateway.folder.path().join(KeyFile::NAME);
     let status = |name: &str| get(&gateway, name, "/v1/models").status;
     assert_eq!(status("alice"), 200);
@@ -324,7 +324,7 @@ fn rejects_repeated_lengths_and_names() {
 #[test]
 fn prevents_header_injection_by_names() {
     let folder = TestGateway::new(Dialect::Anthropic, vec![]).close();
-    let provider = Server::start(|_| whole(Dialect::Anthropic));
+    let provider = Server::start(|_| complete_response(Dialect::Anthropic));
     let gateway = TestGateway::open_with(folder, Dialect::Anthropic, provider, |options| {
         options.on_loss = Some(ctx_project::OnLoss::Drop);
     });
@@ -362,7 +362,7 @@ fn ignores_targets_named_by_clients() {
     assert!(paths.iter().all(|path| path.starts_with("/v1/models/") && !path.contains("..")), "{paths:?}");
 }
 
-/// Valid bodies, of which every part is made invalid in turn.
+/// Returns a valid body.
 fn valid(path: &str) -> Value {
     let schema = json!({ "type": "object", "properties": { "at": { "type": "string" } } });
     match path {
@@ -401,17 +401,17 @@ fn valid(path: &str) -> Value {
     }
 }
 
-/// A stream of numbers that looks like chance.
-struct Chance(u64);
+/// Deterministic pseudorandom numbers.
+struct RandomNumbers(u64);
 
-impl Chance {
+impl RandomNumbers {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % end.max(1)
     }
 }
 
-/// Every pointer of a value.
+/// Collects the pointers of all values.
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     let inner: Vec<(String, &Value)> = match value {
@@ -426,10 +426,10 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Spoils a body: one or two values are others, or bytes are missing or wrong.
-fn spoiled(valid: &Value, chance: &mut Chance) -> Vec<u8> {
+/// Returns a malformed body: replaces 1 or 2 values, or removes or changes bytes.
+fn malformed_body(valid: &Value, random: &mut RandomNumbers) -> Vec<u8> {
     let mut value = valid.clone();
-    for _ in 0..=chance.below(2) {
+    for _ in 0..=random.below(2) {
         let mut places = Vec::new();
         pointers(&value, "", &mut places);
         let deep = (0..60).fold(json!("deep"), |inner, _| json!([inner]));
@@ -447,17 +447,17 @@ fn spoiled(valid: &Value, chance: &mut Chance) -> Vec<u8> {
             json!("x".repeat(5_000)),
             deep,
         ];
-        let place = places.swap_remove(chance.below(places.len()));
+        let place = places.swap_remove(random.below(places.len()));
         if let Some(spot) = value.pointer_mut(&place) {
-            *spot = odd[chance.below(odd.len())].clone();
+            *spot = odd[random.below(odd.len())].clone();
         }
     }
     let mut bytes = value.to_string().into_bytes();
-    match chance.below(6) {
-        0 => bytes.truncate(chance.below(bytes.len())),
+    match random.below(6) {
+        0 => bytes.truncate(random.below(bytes.len())),
         1 => {
-            let at = chance.below(bytes.len());
-            bytes[at] = u8::try_from(chance.below(256)).unwrap();
+            let at = random.below(bytes.len());
+            bytes[at] = u8::try_from(random.below(256)).unwrap();
         }
         _ => {}
     }
@@ -470,12 +470,12 @@ fn reports_malformed_bodies_in_format_of_api() {
     let count = std::env::var("CTX_MALFORMED").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
     let gateway = TestGateway::new(Dialect::Anthropic, vec![]);
     for path in PATHS {
-        let (valid, mut chance, mut refused) = (valid(path), Chance(7), 0);
+        let (valid, mut random, mut refused) = (valid(path), RandomNumbers(7), 0);
         let dry = [("x-ctx-dry-run", "1")];
         let good = gateway.ask("POST", path, &dry, valid.to_string().as_bytes());
         assert_eq!(good.status, 200, "{good:?}");
         for _ in 0..count {
-            let body = spoiled(&valid, &mut chance);
+            let body = malformed_body(&valid, &mut random);
             let response = gateway.ask("POST", path, &dry, &body);
             let shown = String::from_utf8_lossy(&body);
             if response.status == 200 {

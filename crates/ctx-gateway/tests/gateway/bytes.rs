@@ -1,4 +1,4 @@
-//! What reaches the provider is what `ctx assemble` prints, byte for byte.
+//! The provider gets the bytes that `ctx assemble` prints.
 
 use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
 use ctx_types::TurnInput;
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::server::{Answer, Server, Step};
 use crate::test_gateway::{AT, PROVIDER_KEY, TestGateway};
 
-/// A whole answer of a provider.
-pub(crate) fn whole(dialect: Dialect) -> Answer {
+/// A provider's complete response.
+pub(crate) fn complete_response(dialect: Dialect) -> Answer {
     Answer::json(
         200,
         &match dialect {
@@ -32,7 +32,7 @@ pub(crate) fn whole(dialect: Dialect) -> Answer {
     )
 }
 
-/// What `ctx assemble AGENT --session FILE --tools FILE --format DIALECT` prints.
+/// Returns the output of `ctx assemble AGENT --session FILE --tools FILE --format DIALECT`.
 pub(crate) fn assembled(
     gateway: &TestGateway,
     conversation: &Value,
@@ -58,10 +58,10 @@ pub(crate) fn assembled(
     turn.body_bytes(&context, None).0
 }
 
-/// Sends a conversation as a chat completion, and compares what the provider got.
+/// Sends a conversation as a chat completion, and compares the provider's request.
 #[track_caller]
 fn check(dialect: Dialect, conversation: &Value, tools: &Value) {
-    let gateway = TestGateway::new(dialect, vec![whole(dialect)]);
+    let gateway = TestGateway::new(dialect, vec![complete_response(dialect)]);
     let mut body = json!({ "model": "ada", "messages": conversation });
     if tools.as_array().is_some_and(|tools| !tools.is_empty()) {
         body["tools"] = tools.clone();
@@ -140,7 +140,7 @@ fn dry_run_returns_request_without_sending_or_storing() {
     assert_eq!(missing.json()["error"]["message"], "no conversation `diary`");
 }
 
-/// An agent that may send little, so that older messages become a note.
+/// An agent with a small token limit. Older messages become a digest.
 const SMALL: &str = "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n\
      parameters: {contextManagement: {enabled: true, maxContextTokens: 2000}, contextCompression: {autoTrigger: false}}\n";
 
@@ -148,8 +148,11 @@ const SMALL: &str = "name: Ada\npresetMessages:\n- {role: system, content: You a
 fn sends_dry_run_requests_with_stable_prefix() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     std::fs::write(folder.path().join("small.yaml"), SMALL).unwrap();
-    let gateway =
-        TestGateway::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
+    let gateway = TestGateway::open(
+        folder,
+        Dialect::OpenaiChat,
+        Server::start(|_| complete_response(Dialect::OpenaiChat)),
+    );
     let said = |n: usize| {
         let text =
             format!("Lamp {n} of the pier was lit by Ada at {}:30, before dawn and in the rain.", n % 24);
@@ -275,7 +278,7 @@ fn counts_tokens_of_provider_request() {
 #[test]
 fn returns_headers_of_the_provider() {
     for (answer, streams) in [
-        (whole(Dialect::OpenaiChat), false),
+        (complete_response(Dialect::OpenaiChat), false),
         (Answer::text("Hi there"), true),
         (Answer::error(400, "odd", "no"), false),
         (Answer::error(400, "odd", "no"), true),
@@ -293,7 +296,8 @@ fn returns_headers_of_the_provider() {
 
 #[test]
 fn returns_stored_responses_of_named_conversations() {
-    let gateway = TestGateway::new(Dialect::OpenaiResponses, vec![whole(Dialect::OpenaiResponses)]);
+    let gateway =
+        TestGateway::new(Dialect::OpenaiResponses, vec![complete_response(Dialect::OpenaiResponses)]);
     let named = [("x-ctx-conversation", "c")];
     let body = json!({ "model": "ada", "input": "Hello" }).to_string();
     let response = gateway.ask("POST", "/v1/responses", &named, body.as_bytes()).json();

@@ -1,4 +1,4 @@
-//! Calls of tools in streams: each client gets them in pieces, with the ids and arguments that are stored.
+//! Streaming tool calls: each client gets chunks with the stored ids and arguments.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -6,7 +6,7 @@ use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Step, delta, end, sse, word};
-use crate::streams::{asks, error_of};
+use crate::streams::{error_of, stream_request};
 use crate::test_gateway::TestGateway;
 
 const CLIENTS: [(&str, Dialect); 3] = [
@@ -15,17 +15,17 @@ const CLIENTS: [(&str, Dialect); 3] = [
     ("/v1/responses", Dialect::OpenaiResponses),
 ];
 
-/// A piece of a call, as chat completions have it.
-fn piece(index: u64, call: (&str, &str), arguments: &str) -> Value {
+/// A chunk of a call in the format of chat completions.
+fn call_chunk(index: u64, call: (&str, &str), arguments: &str) -> Value {
     let function = json!({ "name": call.1, "arguments": arguments });
     delta(&json!({ "tool_calls": [{ "index": index, "id": call.0, "function": function }] }))
 }
 
-fn more(index: u64, arguments: &str) -> Value {
-    piece(index, ("", ""), arguments)
+fn arguments_chunk(index: u64, arguments: &str) -> Value {
+    call_chunk(index, ("", ""), arguments)
 }
 
-/// What a client hears of calls: `[` and its id and name where one begins, `]` where it ends; words as they are.
+/// Returns the events of calls and texts. `[` with an id and a name starts a call, and `]` ends it.
 fn outline(events: &[Value]) -> String {
     let text = |event: &Value, pointer: &str| event.pointer(pointer)?.as_str().map(str::to_owned);
     let said = |event: &Value| -> Option<String> {
@@ -66,7 +66,7 @@ fn outline(events: &[Value]) -> String {
     events.iter().filter_map(said).collect::<Vec<_>>().join(" | ")
 }
 
-/// The calls of the last message that is stored.
+/// Returns the calls of the last stored message.
 fn stored(gateway: &TestGateway) -> String {
     let shown = gateway.get("/conversations/c").json();
     let calls = shown["messages"].as_array().unwrap().last().unwrap()["tool_calls"].as_array().cloned();
@@ -76,22 +76,28 @@ fn stored(gateway: &TestGateway) -> String {
     calls.unwrap_or_default().iter().map(call).collect::<Vec<_>>().join(" ")
 }
 
-/// Streams these pieces to a client of chat completions, one of messages and one of responses, and compares what each of
-/// them hears, and what is stored.
+/// Streams these chunks to clients of Chat Completions, Messages and Responses. Compares their events and the stored
+/// calls.
 #[track_caller]
-fn check(pieces: &[Value], heard: [&str; 3], kept: &str) {
-    for ((path, dialect), heard) in CLIENTS.into_iter().zip(heard) {
-        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::events(pieces)]);
-        let response = gateway.post(path, &asks(dialect, "c"));
-        assert_eq!(outline(&response.events()), heard, "{dialect}");
-        assert_eq!(stored(&gateway), kept, "{dialect}");
+fn check(chunks: &[Value], expected: [&str; 3], expected_store: &str) {
+    for ((path, dialect), expected) in CLIENTS.into_iter().zip(expected) {
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::events(chunks)]);
+        let response = gateway.post(path, &stream_request(dialect, "c"));
+        assert_eq!(outline(&response.events()), expected, "{dialect}");
+        assert_eq!(stored(&gateway), expected_store, "{dialect}");
     }
 }
 
 #[test]
 fn streams_calls_chunk_by_chunk() {
     check(
-        &[word("Hm. "), piece(0, ("a", "f"), ""), more(0, "{\"x\""), more(0, ":1}"), end("tool_calls")],
+        &[
+            word("Hm. "),
+            call_chunk(0, ("a", "f"), ""),
+            arguments_chunk(0, "{\"x\""),
+            arguments_chunk(0, ":1}"),
+            end("tool_calls"),
+        ],
         [
             "Hm.  | 0[a=f  | 0 {\"x\" | 0 :1}",
             "Hm.  | 0] | 1[a=f | 1  | 1 {\"x\" | 1 :1} | 1]",
@@ -105,11 +111,11 @@ fn streams_calls_chunk_by_chunk() {
 fn delays_later_calls_in_sequential_apis() {
     check(
         &[
-            piece(0, ("a", "f"), "{\"x\":"),
-            piece(1, ("b", "g"), "{\"y\":"),
+            call_chunk(0, ("a", "f"), "{\"x\":"),
+            call_chunk(1, ("b", "g"), "{\"y\":"),
             word("Hm."),
-            more(0, "{}}"),
-            more(1, "2}"),
+            arguments_chunk(0, "{}}"),
+            arguments_chunk(1, "2}"),
             end("tool_calls"),
         ],
         [
@@ -125,10 +131,10 @@ fn delays_later_calls_in_sequential_apis() {
 fn ends_call_without_arguments_before_next_call() {
     check(
         &[
-            piece(0, ("a", "f"), ""),
-            piece(1, ("b", "f"), ""),
-            piece(2, ("c", "g"), "{\"y\":"),
-            more(2, "2}"),
+            call_chunk(0, ("a", "f"), ""),
+            call_chunk(1, ("b", "f"), ""),
+            call_chunk(2, ("c", "g"), "{\"y\":"),
+            arguments_chunk(2, "2}"),
             end("tool_calls"),
         ],
         [
@@ -144,10 +150,10 @@ fn ends_call_without_arguments_before_next_call() {
 fn starts_next_call_after_complete_object() {
     check(
         &[
-            piece(0, ("a", "f"), "[{}"),
-            piece(1, ("b", "g"), "{\"y\":\"\\\"}"),
-            more(0, "]"),
-            more(1, "\"}"),
+            call_chunk(0, ("a", "f"), "[{}"),
+            call_chunk(1, ("b", "g"), "{\"y\":\"\\\"}"),
+            arguments_chunk(0, "]"),
+            arguments_chunk(1, "\"}"),
             end("stop"),
         ],
         [
@@ -162,7 +168,12 @@ fn starts_next_call_after_complete_object() {
 #[test]
 fn replaces_missing_and_repeated_ids_in_streams() {
     check(
-        &[piece(0, ("", "f"), "{}"), piece(1, ("a", "f"), "{}"), piece(2, ("a", "g"), "{}"), end("stop")],
+        &[
+            call_chunk(0, ("", "f"), "{}"),
+            call_chunk(1, ("a", "f"), "{}"),
+            call_chunk(2, ("a", "g"), "{}"),
+            end("stop"),
+        ],
         [
             "0[call_0=f {} | 1[a=f {} | 2[call_2=g {}",
             "0[call_0=f | 0  | 0 {} | 0] | 1[a=f | 1  | 1 {} | 1] | 2[call_2=g | 2  | 2 {} | 2]",
@@ -178,7 +189,7 @@ fn sends_stored_ids_of_calls_in_one_chunk() {
     let both = delta(&json!({ "content": "Hm.", "tool_calls": [call(0), call(1)] }));
     let last = json!({ "choices": [{ "index": 0, "delta": [], "finish_reason": "tool_calls" }] });
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::events(&[both, last])]);
-    let events = gateway.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c")).events();
+    let events = gateway.post("/v1/chat/completions", &stream_request(Dialect::OpenaiChat, "c")).events();
     let ids = |index: usize| events[0]["choices"][0]["delta"]["tool_calls"][index]["id"].clone();
     assert_eq!((ids(0), ids(1)), (json!("call_0"), json!("call_1")));
     assert_eq!(events[1]["choices"][0]["delta"], json!([]));
@@ -197,7 +208,7 @@ fn rejects_stream_options_that_are_not_objects() {
 fn replaces_id_of_earlier_turn_in_first_chunk() {
     let call = || Answer::calls(&[("call_0", "f", "{\"x\":1}")]);
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![call(), call()]);
-    gateway.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c"));
+    gateway.post("/v1/chat/completions", &stream_request(Dialect::OpenaiChat, "c"));
     let result = json!([{ "role": "tool", "tool_call_id": "call_0", "content": "red" }]);
     let body =
         json!({ "model": "ada", "stream": true, "messages": result, "metadata": { "conversation": "c" } });
@@ -209,7 +220,7 @@ fn replaces_id_of_earlier_turn_in_first_chunk() {
 #[test]
 fn ends_blank_and_truncated_arguments_as_stored() {
     check(
-        &[piece(0, ("a", "f"), ""), piece(1, ("b", "g"), " "), end("tool_calls")],
+        &[call_chunk(0, ("a", "f"), ""), call_chunk(1, ("b", "g"), " "), end("tool_calls")],
         [
             "0[a=f  | 1[b=g  ",
             "0[a=f | 0  | 0 {} | 0] | 1[b=g | 1   | 1 {} | 1]",
@@ -218,7 +229,7 @@ fn ends_blank_and_truncated_arguments_as_stored() {
         "a=f({}) b=g({})",
     );
     check(
-        &[piece(0, ("a", "f"), "{\"x\":\"}"), end("length")],
+        &[call_chunk(0, ("a", "f"), "{\"x\":\"}"), end("length")],
         ["0[a=f {\"x\":\"}", "0[a=f | 0  | 0 {\"x\":\"} | 0]", "0[a=f | 0  | 0 {\"x\":\"} | 0]{\"x\":\"}"],
         "a=f({\"x\":\"})",
     );
@@ -227,10 +238,10 @@ fn ends_blank_and_truncated_arguments_as_stored() {
 #[test]
 fn reports_interrupted_call_without_storing_it() {
     for (path, dialect) in CLIENTS {
-        let pieces = [piece(0, ("a", "f"), "{\"x\""), piece(1, ("b", "g"), "{}")];
-        let steps = vec![Step::Bytes(sse(&pieces, false)), Step::Close];
+        let chunks = [call_chunk(0, ("a", "f"), "{\"x\""), call_chunk(1, ("b", "g"), "{}")];
+        let steps = vec![Step::Bytes(sse(&chunks, false)), Step::Close];
         let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-        let events = gateway.post(path, &asks(dialect, "c")).events();
+        let events = gateway.post(path, &stream_request(dialect, "c")).events();
         assert!(outline(&events).contains("[a=f") && !outline(&events).contains(']'), "{events:?}");
         assert!(events.last().and_then(error_of).is_some(), "{events:?}");
         assert_eq!(stored(&gateway), "");
@@ -240,9 +251,9 @@ fn reports_interrupted_call_without_storing_it() {
 #[test]
 fn sends_call_chunks_before_provider_ends() {
     for (path, dialect) in CLIENTS {
-        let steps = vec![Step::Bytes(sse(&[piece(0, ("a", "f"), "{\"x\"")], false)), Step::Stall];
+        let steps = vec![Step::Bytes(sse(&[call_chunk(0, ("a", "f"), "{\"x\"")], false)), Step::Stall];
         let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-        let body = asks(dialect, "c").to_string();
+        let body = stream_request(dialect, "c").to_string();
         let mut lines = BufReader::new(gateway.send("POST", path, &[], body.as_bytes()));
         let mut line = String::new();
         while !line.contains(r#"{\"x\""#) {

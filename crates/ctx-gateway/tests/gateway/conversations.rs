@@ -3,17 +3,17 @@
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::bytes::whole;
+use crate::bytes::complete_response;
 use crate::server::{Answer, Received, Server};
 use crate::test_gateway::{TestGateway, TestResponse};
 
-fn says(text: &str) -> Answer {
+fn text_response(text: &str) -> Answer {
     let message = json!({ "role": "assistant", "content": text });
     Answer::json(200, &json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }))
 }
 
 fn gateway(answers: &[&str]) -> TestGateway {
-    TestGateway::new(Dialect::OpenaiChat, answers.iter().map(|text| says(text)).collect())
+    TestGateway::new(Dialect::OpenaiChat, answers.iter().map(|text| text_response(text)).collect())
 }
 
 /// Sends messages, by turns of the user and of the assistant.
@@ -44,13 +44,13 @@ fn body_of(said: &[&str]) -> Vec<u8> {
     json!({ "model": "ada", "messages": messages }).to_string().into_bytes()
 }
 
-/// Says something in a conversation that is named.
+/// Sends a text to a named conversation.
 #[track_caller]
-fn say(gateway: &TestGateway, text: &str, headers: &[(&str, &str)]) -> TestResponse {
+fn send_text(gateway: &TestGateway, text: &str, headers: &[(&str, &str)]) -> TestResponse {
     gateway.ask("POST", "/v1/chat/completions", &named(headers), &body_of(&[text]))
 }
 
-/// The texts of a stored conversation.
+/// Returns the texts of a stored conversation.
 fn texts(gateway: &TestGateway, conversation: &str) -> Vec<String> {
     let stored = gateway.get(&format!("/conversations/{conversation}")).json();
     let messages = stored["messages"].as_array().cloned().unwrap_or_default();
@@ -67,7 +67,8 @@ fn sends_tool_results_of_unnamed_requests() {
     let call = json!({ "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{ \"at\": 1 }" } });
     let calls = json!({ "choices": [{ "message": { "role": "assistant", "content": null, "tool_calls": [call] },
         "finish_reason": "tool_calls" }] });
-    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::json(200, &calls), says("Red.")]);
+    let gateway =
+        TestGateway::new(Dialect::OpenaiChat, vec![Answer::json(200, &calls), text_response("Red.")]);
     let question = json!({ "role": "user", "content": "Which?" });
     let first = gateway.post("/v1/chat/completions", &json!({ "model": "ada", "messages": [question] }));
     let message = first.json()["choices"][0]["message"].clone();
@@ -84,8 +85,8 @@ fn sends_tool_results_of_unnamed_requests() {
 #[test]
 fn accepts_only_new_messages_of_named_conversations() {
     let gateway = gateway(&["Hi.", "Fine."]);
-    assert_eq!(say(&gateway, "Hello", &[]).status, 200);
-    let second = say(&gateway, "How are you?", &[]);
+    assert_eq!(send_text(&gateway, "Hello", &[]).status, 200);
+    let second = send_text(&gateway, "How are you?", &[]);
     assert_eq!(second.header("x-ctx-conversation"), Some("c"));
     assert_eq!(texts(&gateway, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
     assert_eq!(sent(&gateway)[1..4], ["Hello", "Hi.", "How are you?"]);
@@ -94,21 +95,21 @@ fn accepts_only_new_messages_of_named_conversations() {
 #[test]
 fn continues_after_earlier_message() {
     let gateway = gateway(&["Hi.", "Fine.", "Noon."]);
-    let first = say(&gateway, "Hello", &[]);
-    say(&gateway, "How are you?", &[]);
+    let first = send_text(&gateway, "Hello", &[]);
+    send_text(&gateway, "How are you?", &[]);
     let answer = first.header("x-ctx-answer").unwrap();
-    assert_eq!(say(&gateway, "What time is it?", &[("x-ctx-after", answer)]).status, 200);
+    assert_eq!(send_text(&gateway, "What time is it?", &[("x-ctx-after", answer)]).status, 200);
     assert_eq!(texts(&gateway, "c"), ["Hello", "Hi.", "What time is it?", "Noon."]);
-    assert_eq!(say(&gateway, "What?", &[("x-ctx-after", "n999")]).status, 400);
+    assert_eq!(send_text(&gateway, "What?", &[("x-ctx-after", "n999")]).status, 400);
 }
 
 #[test]
 fn rejects_outdated_revision() {
     let gateway = gateway(&["Hi.", "Fine."]);
-    let first = say(&gateway, "Hello", &[]);
+    let first = send_text(&gateway, "Hello", &[]);
     let revision = first.header("x-ctx-revision").unwrap();
-    assert_eq!(say(&gateway, "How are you?", &[("x-ctx-revision", revision)]).status, 200);
-    let stale = say(&gateway, "And you?", &[("x-ctx-revision", revision)]);
+    assert_eq!(send_text(&gateway, "How are you?", &[("x-ctx-revision", revision)]).status, 200);
+    let stale = send_text(&gateway, "And you?", &[("x-ctx-revision", revision)]);
     assert_eq!((stale.status, &stale.json()["error"]["code"]), (409, &json!("conflict")), "{stale:?}");
     assert_eq!(texts(&gateway, "c").len(), 4);
 }
@@ -126,32 +127,38 @@ fn rejects_position_without_conversation() {
 #[test]
 fn returns_report_of_turn() {
     let gateway = gateway(&["Hi."]);
-    let response = say(&gateway, "Hello", &[("x-ctx-explain", "1")]);
-    let told = response.json()["ctx"].clone();
-    let stages = told["report"]["stages"].as_array().unwrap().len();
-    assert!(stages > 3, "{told}");
+    let response = send_text(&gateway, "Hello", &[("x-ctx-explain", "1")]);
+    let report = response.json()["ctx"].clone();
+    let stages = report["report"]["stages"].as_array().unwrap().len();
+    assert!(stages > 3, "{report}");
     let turn = response.header("x-ctx-turn").unwrap();
     let again = gateway.get(&format!("/conversations/c/turns/{turn}")).json();
-    assert_eq!(again["report"], told["report"]);
+    assert_eq!(again["report"], report["report"]);
     assert_eq!(gateway.get("/conversations/c/turns/n999").status, 404);
 }
 
 #[test]
 fn keeps_conversation_after_restart() {
     let gateway = gateway(&["Hi."]);
-    say(&gateway, "Hello", &[]);
+    send_text(&gateway, "Hello", &[]);
     let folder = gateway.close();
-    let again =
-        TestGateway::open(folder, Dialect::OpenaiChat, crate::server::Server::script([says("Fine.")]));
-    say(&again, "How are you?", &[]);
+    let again = TestGateway::open(
+        folder,
+        Dialect::OpenaiChat,
+        crate::server::Server::script([text_response("Fine.")]),
+    );
+    send_text(&again, "How are you?", &[]);
     assert_eq!(texts(&again, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
 }
 
 #[test]
 fn percent_encodes_names_in_headers() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
-    let gateway =
-        TestGateway::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
+    let gateway = TestGateway::open(
+        folder,
+        Dialect::OpenaiChat,
+        Server::start(|_| complete_response(Dialect::OpenaiChat)),
+    );
     let user = json!([{ "role": "user", "content": "Hello" }]);
     for (name, encoded) in [("对话", "%E5%AF%B9%E8%AF%9D"), ("50% off", "50%25 off")] {
         let body = json!({ "model": "ada", "messages": user, "metadata": { "conversation": name } });
@@ -165,7 +172,7 @@ fn percent_encodes_names_in_headers() {
     }
 }
 
-/// The texts that the provider gets after the system message.
+/// Returns the texts after the system message of the last provider request.
 fn history(gateway: &TestGateway) -> Vec<String> {
     sent(gateway).split_off(1)
 }
@@ -265,7 +272,7 @@ fn takes_system_messages_from_each_request() {
 #[test]
 fn keeps_branches_of_two_clients_apart() {
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
-    let provider = Server::start(|request| says(&request.messages().last().unwrap().1));
+    let provider = Server::start(|request| text_response(&request.messages().last().unwrap().1));
     let gateway = TestGateway::open(gateway.close(), Dialect::OpenaiChat, provider);
     send_named(&gateway, &[], &["Hello"]);
     let said = ["One", "Two"].map(|text| ["Hello", "Hello", text]);
@@ -297,10 +304,11 @@ fn stores_a_retried_message_once() {
 #[test]
 fn never_sends_the_report_of_a_failed_turn() {
     let failure = || Answer::error(400, "odd", "no");
-    let answers = vec![says("Hi."), failure(), says("Fine."), failure(), says("Bye.")];
+    let answers =
+        vec![text_response("Hi."), failure(), text_response("Fine."), failure(), text_response("Bye.")];
     let gateway = TestGateway::new(Dialect::OpenaiChat, answers);
     send_named(&gateway, &[], &["Hello"]);
-    assert_eq!(say(&gateway, "How are you?", &[]).status, 400);
+    assert_eq!(send_text(&gateway, "How are you?", &[]).status, 400);
     let stored = gateway.get("/conversations/c").json();
     assert_eq!(stored["messages"][3]["partType"], "error", "{stored}");
     let turn = stored["messages"][2]["id"].as_str().unwrap();
@@ -309,7 +317,7 @@ fn never_sends_the_report_of_a_failed_turn() {
     // A retry answers the same message.
     assert_eq!(send_named(&gateway, &[], &["Hello", "Hi.", "How are you?"]), "Fine.");
     assert_eq!(texts(&gateway, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
-    assert_eq!(say(&gateway, "Wait", &[]).status, 400);
+    assert_eq!(send_text(&gateway, "Wait", &[]).status, 400);
     assert_eq!(send_named(&gateway, &[], &["Goodbye"]), "Bye.");
     let merged = "Wait\n\n---\n\nGoodbye";
     assert_eq!(history(&gateway), ["Hello", "Hi.", "How are you?", "Fine.", merged]);
@@ -386,7 +394,7 @@ fn names_conversations_by_enabled_fields() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     let names = "conversation-names = [\"metadata.user_id\", \"prompt_cache_key\"]";
     std::fs::write(folder.path().join("ctx.toml"), names).unwrap();
-    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
+    let provider = Server::start(|_| complete_response(Dialect::OpenaiChat));
     let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
         options.config.is_ignored = false;
     });
@@ -396,7 +404,7 @@ fn names_conversations_by_enabled_fields() {
     assert_eq!(gateway.post("/v1/messages", &body).header("x-ctx-conversation"), Some("s1"));
     let body = json!({ "model": "ada", "messages": user, "prompt_cache_key": "k" });
     assert_eq!(gateway.post("/v1/chat/completions", &body).header("x-ctx-conversation"), Some("k"));
-    assert_eq!(say(&gateway, "Hello", &[]).header("x-ctx-conversation"), None);
+    assert_eq!(send_text(&gateway, "Hello", &[]).header("x-ctx-conversation"), None);
     // Another request of the same client, such as one for a title, is a branch.
     let title = json!({ "model": "ada", "prompt_cache_key": "k",
         "messages": [{ "role": "user", "content": "Write a title." }] });
@@ -407,8 +415,8 @@ fn names_conversations_by_enabled_fields() {
 #[test]
 fn undoes_a_turn_and_deletes_a_conversation() {
     let gateway = gateway(&["Hi.", "Fine."]);
-    say(&gateway, "Hello", &[]);
-    say(&gateway, "How are you?", &[]);
+    send_text(&gateway, "Hello", &[]);
+    send_text(&gateway, "How are you?", &[]);
     let undone = gateway.ask("POST", "/conversations/c/undo", &[], b"");
     assert_eq!(undone.status, 200, "{undone:?}");
     assert_eq!(texts(&gateway, "c"), ["Hello", "Hi."]);
@@ -442,7 +450,7 @@ fn puts_changing_texts_last_in_unnamed_requests() {
 fn repeats_requests_of_named_conversations() {
     let gateway = append_only_gateway();
     for text in ["Hello", "How are you?", "Goodbye"] {
-        say(&gateway, text, &[]);
+        send_text(&gateway, text, &[]);
     }
     let requests = gateway.provider.requests();
     assert_eq!(requests.len(), 3);

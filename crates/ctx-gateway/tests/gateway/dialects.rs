@@ -1,4 +1,4 @@
-//! What clients of every dialect ask, what the provider gets, and what they are answered: `fixtures/gateway`.
+//! Requests and responses of each API dialect, with the requests to the provider: `fixtures/gateway`.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::server::{Answer, Server, Step, sse};
 use crate::test_gateway::TestGateway;
 
-/// Plays a case, and compares all of what went to and fro.
+/// Runs a case, and compares the provider request and the client response.
 #[track_caller]
 fn check(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/gateway").join(name);
@@ -35,7 +35,7 @@ fn check(name: &str) {
         sent.path,
         sent.json(),
         response.status,
-        steady(&body)
+        replace_ids_and_times(&body)
     );
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(folder.canonicalize().unwrap());
@@ -44,8 +44,8 @@ fn check(name: &str) {
     settings.bind(|| insta::assert_snapshot!("expected", shown));
 }
 
-/// Puts words in the place of ids and times.
-fn steady(body: &str) -> String {
+/// Replaces ids and times by constant words.
+fn replace_ids_and_times(body: &str) -> String {
     let mut shown = String::new();
     let mut rest = body;
     while let Some(first) = rest.chars().next() {

@@ -32,22 +32,22 @@ fn test_on_postgres(test: impl Fn(&Path)) {
 
 /// Starts a gateway on a store. Its provider returns these responses.
 fn gateway(store: &Path, answers: Vec<Answer>) -> TestGateway {
-    on(store, Server::script(answers))
+    open_on_store(store, Server::script(answers))
 }
 
-fn on(store: &Path, provider: Server) -> TestGateway {
+fn open_on_store(store: &Path, provider: Server) -> TestGateway {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
         options.store = Some(store.to_owned());
     })
 }
 
-fn says(text: &str) -> Answer {
+fn text_response(text: &str) -> Answer {
     let message = json!({ "role": "assistant", "content": text });
     Answer::json(200, &json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }))
 }
 
-fn say(conversation: &str, text: &str, streams: bool) -> Vec<u8> {
+fn text_body(conversation: &str, text: &str, streams: bool) -> Vec<u8> {
     let user = json!([{ "role": "user", "content": text }]);
     let metadata = json!({ "conversation": conversation });
     json!({ "model": "ada", "messages": user, "stream": streams, "metadata": metadata })
@@ -68,11 +68,13 @@ fn name(test: &str) -> String {
 #[test]
 fn runs_next_turn_in_any_process() {
     on_every_store(|store| {
-        let (one, two) =
-            (gateway(store, vec![says("Hi."), says("Noon.")]), gateway(store, vec![says("Fine.")]));
+        let (one, two) = (
+            gateway(store, vec![text_response("Hi."), text_response("Noon.")]),
+            gateway(store, vec![text_response("Fine.")]),
+        );
         let name = name("next");
         for (gateway, text) in [(&one, "Hello"), (&two, "How are you?"), (&one, "What time is it?")] {
-            let response = gateway.ask("POST", "/v1/chat/completions", &[], &say(&name, text, false));
+            let response = gateway.ask("POST", "/v1/chat/completions", &[], &text_body(&name, text, false));
             assert_eq!(response.status, 200, "{response:?}");
         }
         let all = ["Hello", "Hi.", "How are you?", "Fine.", "What time is it?", "Noon."];
@@ -85,16 +87,16 @@ fn runs_next_turn_in_any_process() {
 fn waits_for_turn_of_another_process() {
     on_every_store(|store| {
         let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
-        let (one, two) = (gateway(store, vec![stalled]), gateway(store, vec![says("Two.")]));
+        let (one, two) = (gateway(store, vec![stalled]), gateway(store, vec![text_response("Two.")]));
         let name = name("waits");
         let mut lines =
-            BufReader::new(one.send("POST", "/v1/chat/completions", &[], &say(&name, "First", true)));
+            BufReader::new(one.send("POST", "/v1/chat/completions", &[], &text_body(&name, "First", true)));
         let mut line = String::new();
         while !line.contains("One ") {
             line.clear();
             assert!(lines.read_line(&mut line).unwrap() > 0);
         }
-        let waiting = two.send("POST", "/v1/chat/completions", &[], &say(&name, "Second", false));
+        let waiting = two.send("POST", "/v1/chat/completions", &[], &text_body(&name, "Second", false));
         // The first turn ends when its client disconnects. Only then does the second turn start.
         drop(lines);
         assert_eq!(crate::test_gateway::read(waiting).status, 200);
@@ -105,12 +107,12 @@ fn waits_for_turn_of_another_process() {
 #[test]
 fn stores_concurrent_turns_of_two_processes_once() {
     on_every_store(|store| {
-        let answers = |mark: &str| (0..8).map(|number| says(&format!("{mark}{number}"))).collect();
+        let answers = |mark: &str| (0..8).map(|number| text_response(&format!("{mark}{number}"))).collect();
         let gateways = [gateway(store, answers("a")), gateway(store, answers("b"))];
         let name = &name("once");
         let waiting: Vec<_> = (0..16)
             .map(|number| {
-                let body = say(name, &format!("{}{number}", ["x", "y"][number % 2]), false);
+                let body = text_body(name, &format!("{}{number}", ["x", "y"][number % 2]), false);
                 gateways[number % 2].send("POST", "/v1/chat/completions", &[], &body)
             })
             .collect();
@@ -132,7 +134,7 @@ fn stores_streamed_reply_before_end_event() {
         let streamed = Answer::events(&[word("Hi."), end("stop")]);
         let (one, two) = (gateway(store, vec![streamed]), gateway(store, vec![]));
         let name = name("stored");
-        let response = one.ask("POST", "/v1/chat/completions", &[], &say(&name, "Hello", true));
+        let response = one.ask("POST", "/v1/chat/completions", &[], &text_body(&name, "Hello", true));
         assert!(response.body.ends_with("data: [DONE]\n\n"), "{response:?}");
         assert_eq!(texts(&two, &name), ["Hello", "Hi."]);
         let last: Vec<Value> = response.events();
@@ -149,7 +151,7 @@ fn enforces_conversation_limit_across_processes() {
         let gateway = || {
             let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
             keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
-            let provider = Server::start(|_| says("Hi."));
+            let provider = Server::start(|_| text_response("Hi."));
             TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
                 options.store = Some(store.to_owned());
             })
@@ -158,7 +160,7 @@ fn enforces_conversation_limit_across_processes() {
         let headers = [("authorization", key.as_str())];
         let waiting: Vec<_> = (0..16)
             .map(|number| {
-                let body = say(&format!("c{number}"), "Hello", false);
+                let body = text_body(&format!("c{number}"), "Hello", false);
                 gateways[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
             })
             .collect();
@@ -173,11 +175,12 @@ fn enforces_conversation_limit_across_processes() {
 fn stores_each_of_many_concurrent_turns_once() {
     const TURNS: usize = 40;
     on_every_store(|store| {
-        let gateways = [(); 2].map(|()| on(store, Server::start(|request| says(&answer_to(request)))));
+        let gateways = [(); 2]
+            .map(|()| open_on_store(store, Server::start(|request| text_response(&answer_to(request)))));
         let names: Vec<String> = (0..4).map(|number| name(&format!("many-{number}"))).collect();
         let waiting: Vec<_> = (0..TURNS)
             .map(|number| {
-                let body = say(&names[number % names.len()], &number.to_string(), false);
+                let body = text_body(&names[number % names.len()], &number.to_string(), false);
                 gateways[number / names.len() % 2].send("POST", "/v1/chat/completions", &[], &body)
             })
             .collect();
@@ -209,8 +212,8 @@ fn answer_to(request: &crate::server::Received) -> String {
 fn rejects_turns_after_store_was_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("conversations.db");
-    let gateway = on(&store, Server::start(|request| says(&answer_to(request))));
-    let ask = || gateway.ask("POST", "/v1/chat/completions", &[], &say("c", "Hello", false));
+    let gateway = open_on_store(&store, Server::start(|request| text_response(&answer_to(request))));
+    let ask = || gateway.ask("POST", "/v1/chat/completions", &[], &text_body("c", "Hello", false));
     assert_eq!(ask().status, 200);
     std::fs::remove_file(&store).unwrap();
     let refused = ask();

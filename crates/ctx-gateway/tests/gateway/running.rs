@@ -1,4 +1,4 @@
-//! Keys, limits, figures, models, health.
+//! Keys, limits, metrics, models, health.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use ctx_gateway::{KeyFile, KeyLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::bytes::whole;
+use crate::bytes::complete_response;
 use crate::server::{Answer, Server};
 use crate::test_gateway::{AGENT, PROVIDER_KEY, TestGateway, read};
 
@@ -14,7 +14,7 @@ fn hello() -> Vec<u8> {
     json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string().into_bytes()
 }
 
-/// Serves a folder with two agents and one key of these limits; returns the key as a header has it.
+/// Serves a folder with 2 agents and one key with these limits. Returns the value of the key header.
 fn limited(agents: Option<Vec<String>>, limits: KeyLimits) -> (TestGateway, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("more")).unwrap();
@@ -25,7 +25,7 @@ fn limited(agents: Option<Vec<String>>, limits: KeyLimits) -> (TestGateway, Stri
     let mut keys = KeyFile::default();
     let key = keys.add("phone", agents, limits).unwrap();
     keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
-    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
+    let provider = Server::start(|_| complete_response(Dialect::OpenaiChat));
     (TestGateway::open(folder, Dialect::OpenaiChat, provider), format!("Bearer {}", key.reveal()))
 }
 
@@ -164,7 +164,7 @@ fn uses_changed_agent_in_next_turn() {
     let gateway = TestGateway::open(
         TestGateway::new(Dialect::OpenaiChat, vec![]).close(),
         Dialect::OpenaiChat,
-        Server::start(|_| whole(Dialect::OpenaiChat)),
+        Server::start(|_| complete_response(Dialect::OpenaiChat)),
     );
     let sent = || {
         let response = gateway.ask("POST", "/v1/chat/completions", &[], &hello());
@@ -182,8 +182,11 @@ fn uses_changed_agent_in_next_turn() {
 #[test]
 fn serves_new_agent_without_restart() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
-    let gateway =
-        TestGateway::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
+    let gateway = TestGateway::open(
+        folder,
+        Dialect::OpenaiChat,
+        Server::start(|_| complete_response(Dialect::OpenaiChat)),
+    );
     let ask = |model: &str| {
         let body = json!({ "model": model, "messages": [{ "role": "user", "content": "Hello" }] });
         gateway.post("/v1/chat/completions", &body).status
@@ -238,14 +241,14 @@ fn exports_spans_without_texts_and_keys() {
     let collector = Server::start(|_| Answer::json(200, &json!({})));
     let address = collector.base_url();
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
-    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
+    let provider = Server::start(|_| complete_response(Dialect::OpenaiChat));
     let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
         options.collector = address.strip_suffix("/v1").map(str::to_owned);
     });
     let secret = [("x-api-key", "ctx-canary")];
     assert_eq!(gateway.ask("POST", "/v1/chat/completions", &secret, &hello()).status, 200);
     assert_eq!(gateway.ask("POST", "/v1/chat/completions", &secret, b"Hello").status, 400);
-    let streamed = crate::streams::asks(Dialect::Anthropic, "c").to_string();
+    let streamed = crate::streams::stream_request(Dialect::Anthropic, "c").to_string();
     assert_eq!(gateway.ask("POST", "/v1/messages", &secret, streamed.as_bytes()).status, 200);
     gateway.close();
     let told = collector.requests();

@@ -1,4 +1,4 @@
-//! Answers in pieces: as they come, no faster than they are taken, broken off by either side.
+//! Streaming responses: pings, backpressure, and interruptions by the client or the provider.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -18,8 +18,8 @@ const PATHS: [(&str, Dialect); 4] = [
     ("/v1beta/models/ada:streamGenerateContent?alt=sse", Dialect::Gemini),
 ];
 
-/// A request for a stream in a dialect.
-pub(crate) fn asks(dialect: Dialect, conversation: &str) -> Value {
+/// Returns a streaming request in an API dialect.
+pub(crate) fn stream_request(dialect: Dialect, conversation: &str) -> Value {
     let user = json!([{ "role": "user", "content": "Hello" }]);
     let metadata = json!({ "conversation": conversation });
     match dialect {
@@ -35,7 +35,7 @@ pub(crate) fn asks(dialect: Dialect, conversation: &str) -> Value {
     }
 }
 
-/// The message of an error, wherever a dialect has it.
+/// Returns the message of an error in any API dialect.
 pub(crate) fn error_of(value: &Value) -> Option<&str> {
     let error = value.get("error").or_else(|| value.pointer("/response/error"))?;
     error.get("message")?.as_str()
@@ -45,7 +45,7 @@ pub(crate) fn error_of(value: &Value) -> Option<&str> {
 fn returns_early_errors_in_format_of_api() {
     for (path, dialect) in PATHS {
         let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::error(400, "odd", "not like this")]);
-        let response = gateway.post(path, &asks(dialect, "c"));
+        let response = gateway.post(path, &stream_request(dialect, "c"));
         assert_eq!(response.status, 400, "{response:?}");
         let value = response.json();
         assert!(error_of(&value).unwrap().contains("not like this"), "{response:?}");
@@ -64,7 +64,7 @@ fn fails_within_a_stream_that_the_provider_accepted() {
         let answer = || Answer::events(std::slice::from_ref(&error));
         // The request is tried twice.
         let gateway = TestGateway::new(Dialect::OpenaiChat, vec![answer(), answer()]);
-        let response = gateway.post(path, &asks(dialect, "c"));
+        let response = gateway.post(path, &stream_request(dialect, "c"));
         assert_eq!(response.status, 200, "{response:?}");
         let events = response.events();
         assert_eq!(events.len(), 1, "{response:?}");
@@ -81,15 +81,15 @@ fn sends_pings_before_the_first_chunk() {
         let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
             options.time.ping = Duration::from_millis(10);
         });
-        let mut stream = gateway.send("POST", path, &[], asks(dialect, "c").to_string().as_bytes());
+        let mut stream = gateway.send("POST", path, &[], stream_request(dialect, "c").to_string().as_bytes());
         let chunk = format!("\r\n{:X}\r\n{ping}", ping.len());
-        let (mut response, mut bytes) = (String::new(), [0; 1024]);
-        while response.matches(&chunk).count() < 2 {
+        let (mut received, mut bytes) = (String::new(), [0; 1024]);
+        while received.matches(&chunk).count() < 2 {
             let count = stream.read(&mut bytes).unwrap();
-            assert!(count > 0, "{response}");
-            response.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+            assert!(count > 0, "{received}");
+            received.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
         }
-        assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+        assert!(received.starts_with("HTTP/1.1 200 "), "{received}");
     }
 }
 
@@ -98,7 +98,7 @@ fn stores_partial_reply_after_interruption() {
     for (path, dialect) in PATHS {
         let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Close];
         let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-        let response = gateway.post(path, &asks(dialect, "c"));
+        let response = gateway.post(path, &stream_request(dialect, "c"));
         assert_eq!(response.status, 200, "{response:?}");
         let events = response.events();
         assert!(response.body.contains("One ") && events.last().and_then(error_of).is_some(), "{response:?}");
@@ -111,7 +111,7 @@ fn stores_partial_reply_after_interruption() {
 fn stores_partial_reply_after_disconnect() {
     let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Stall];
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-    let body = asks(Dialect::OpenaiChat, "c").to_string();
+    let body = stream_request(Dialect::OpenaiChat, "c").to_string();
     let mut lines = BufReader::new(gateway.send("POST", "/v1/chat/completions", &[], body.as_bytes()));
     let mut line = String::new();
     while !line.contains("two") {
@@ -127,12 +127,13 @@ fn stores_partial_reply_after_disconnect() {
     assert_eq!(stored["messages"][1]["content"], "One two", "{stored}");
 }
 
-/// A provider that says words for ever, and tells how many bytes it could send before nobody took more.
-fn talker() -> (String, mpsc::Receiver<Option<usize>>) {
+/// Starts a provider that streams without end. Returns its base URL, and the number of bytes until the client stopped
+/// reading.
+fn endless_provider() -> (String, mpsc::Receiver<Option<usize>>) {
     const TOO_MUCH: usize = 64 << 20;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
@@ -141,22 +142,22 @@ fn talker() -> (String, mpsc::Receiver<Option<usize>>) {
         stream
             .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
             .unwrap();
-        let (piece, mut sent) = (sse(&[word("a")], false), 0);
-        while sent < TOO_MUCH && stream.write_all(&piece).is_ok() {
-            sent += piece.len();
+        let (chunk, mut sent) = (sse(&[word("a")], false), 0);
+        while sent < TOO_MUCH && stream.write_all(&chunk).is_ok() {
+            sent += chunk.len();
         }
-        tell.send(Some(sent).filter(|sent| *sent < TOO_MUCH)).unwrap();
+        sender.send(Some(sent).filter(|sent| *sent < TOO_MUCH)).unwrap();
     });
-    (format!("http://{address}/v1"), told)
+    (format!("http://{address}/v1"), receiver)
 }
 
 #[test]
 fn slows_provider_for_client_that_does_not_read() {
-    let (address, told) = talker();
-    let gateway = TestGateway::behind(&address);
-    let body = asks(Dialect::OpenaiChat, "c").to_string();
+    let (address, receiver) = endless_provider();
+    let gateway = TestGateway::with_base_url(&address);
+    let body = stream_request(Dialect::OpenaiChat, "c").to_string();
     let stream = gateway.send("POST", "/v1/chat/completions", &[], body.as_bytes());
-    let sent = told.recv().unwrap();
+    let sent = receiver.recv().unwrap();
     assert!(sent.is_some(), "64 MiB were taken from the provider while nobody read");
     drop(stream);
 }
@@ -165,7 +166,7 @@ fn slows_provider_for_client_that_does_not_read() {
 fn drains_turns_at_shutdown() {
     let steps = vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall];
     let mut gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-    let body = asks(Dialect::OpenaiChat, "c").to_string();
+    let body = stream_request(Dialect::OpenaiChat, "c").to_string();
     let stream = gateway.send("POST", "/v1/chat/completions", &[], body.as_bytes());
     let mut lines = BufReader::new(stream.try_clone().unwrap());
     let mut line = String::new();
