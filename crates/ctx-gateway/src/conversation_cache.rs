@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ctx_chat::{Conversation, ConversationStore, Hold, LogEntry, StoreError};
+use ctx_chat::{Conversation, ConversationStore, LogEntry, StoreError, StoreLease};
 use ctx_engine::TurnCache;
 use ctx_types::phrase;
 use ctx_types::session::Node;
@@ -87,7 +87,7 @@ struct ConversationSize {
 impl CacheSlot {
     /// Returns the revision of the cached conversation. A lease adds the later steps.
     fn known_revision(&self) -> Option<u64> {
-        lock(&self.cached).as_ref()?.conversation.known()
+        lock(&self.cached).as_ref()?.conversation.known_revision()
     }
 }
 
@@ -156,7 +156,7 @@ impl Drop for SlotPin {
 #[derive(Debug)]
 pub(crate) struct ConversationLease {
     // Dropped first, so other processes can start before waiting requests of this process.
-    store_lease: Hold,
+    store_lease: StoreLease,
     _turn: OwnedSemaphorePermit,
     pin: SlotPin,
     /// Steps after the revision of the cached conversation.
@@ -255,7 +255,7 @@ impl ConversationLease {
     }
 
     /// Returns the lease among all processes.
-    pub(crate) fn store_lease(&self) -> &Hold {
+    pub(crate) fn store_lease(&self) -> &StoreLease {
         &self.store_lease
     }
 
@@ -267,7 +267,7 @@ impl ConversationLease {
         let cached = lock(&self.pin.slot.cached).take();
         if let Some(mut cached) = cached {
             // After a turn of another process, adding its few messages costs less than loading all.
-            if matches!(cached.conversation.take_in(std::mem::take(&mut self.steps)), Ok(true)) {
+            if matches!(cached.conversation.add_steps(std::mem::take(&mut self.steps)), Ok(true)) {
                 return Ok(Some(cached));
             }
         }

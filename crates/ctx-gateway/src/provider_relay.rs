@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::body::Bytes;
 use axum::http::HeaderMap;
-use ctx_chat::{AskFailure, ChatModel, Client, ClientError, Delta, Progress, Reply, Watch};
+use ctx_chat::{ChatModel, Client, ClientError, Delta, Progress, Reply, RequestFailure, Watch};
 use ctx_pipeline::Cancel;
 use ctx_wire::{Dialect, FailureKind};
 use serde_json::Value;
@@ -275,8 +275,13 @@ impl<A: Send> ChatModel for ProviderRelay<'_, A> {
     /// sent again.
     ///
     /// Only the last provider is retried, and only for a client that does not retry itself.
-    async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
-        let (mut failure, mut retry_body) = (AskFailure::from(ClientError::Cancelled), Some(body));
+    async fn ask(
+        &self,
+        body: Bytes,
+        watch: &mut Watch<'_>,
+        cancel: &Cancel,
+    ) -> Result<Reply, RequestFailure> {
+        let (mut failure, mut retry_body) = (RequestFailure::from(ClientError::Cancelled), Some(body));
         let headers = lock(&self.headers).clone();
         let client_retries = headers.contains_key("x-stainless-retry-count");
         // The key is for this body: another request of the turn has another one.
@@ -356,7 +361,7 @@ impl<A: Send> ProviderRelay<'_, A> {
         body: Bytes,
         watch: &mut Watch<'_>,
         cancel: &Cancel,
-    ) -> Result<Reply, AskFailure> {
+    ) -> Result<Reply, RequestFailure> {
         let mut asking = client.ask(body, watch, cancel);
         loop {
             let done = poll_fn(|context| match asking.as_mut().poll(context) {
