@@ -17,7 +17,7 @@ use crate::history_cache::{self, FoundCache};
 use crate::keys::KeyEntry;
 use crate::memory::ReservedMemory;
 use crate::request_options::stored_id;
-use crate::turn::Request;
+use crate::turn::GatewayRequest;
 
 /// Time in which the same message again is a retry.
 const RETRY_MILLIS: i64 = 60_000;

@@ -18,7 +18,7 @@ use super::FinishedSpan;
 use crate::keys::random_name;
 
 /// Time limit for sending a batch.
-const PATIENCE: Duration = Duration::from_secs(10);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time limit for collecting a batch.
 const DELAY: Duration = Duration::from_secs(2);
@@ -69,7 +69,7 @@ impl Exporter {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((sender, task)) = open else { return };
         drop(sender);
-        if timeout(PATIENCE, task).await.is_err() {
+        if timeout(EXPORT_TIMEOUT, task).await.is_err() {
             tracing::warn!("the last spans were not sent");
         }
     }
@@ -163,7 +163,7 @@ fn client(is_secure: bool, mut headers: HeaderMap) -> Result<reqwest::Client, St
         tls.with_root_certificates(RootCertStore::empty())
     };
     let client = reqwest::Client::builder().tls_backend_preconfigured(tls.with_no_client_auth());
-    let client = client.default_headers(headers).timeout(PATIENCE);
+    let client = client.default_headers(headers).timeout(EXPORT_TIMEOUT);
     client.build().map_err(|error| error.without_url().to_string())
 }
 

@@ -223,7 +223,7 @@ fn counts_requests_and_tokens_in_metrics() {
     gateway.ask("POST", "/v1/chat/completions", &headers, &hello());
     gateway.ask("POST", "/v1/messages", &headers, b"{}");
     assert_eq!(gateway.get("/metrics").status, 401);
-    let figures = gateway.ask("GET", "/metrics", &headers, b"").body;
+    let metrics = gateway.ask("GET", "/metrics", &headers, b"").body;
     for line in [
         "ctx_requests_total{dialect=\"openai\",status=\"2xx\"} 1",
         "ctx_requests_total{dialect=\"anthropic\",status=\"4xx\"} 1",
@@ -232,7 +232,7 @@ fn counts_requests_and_tokens_in_metrics() {
         "ctx_turns_open 0",
         "ctx_ready_seconds_count 1",
     ] {
-        assert!(figures.lines().any(|known| known == line), "{line} is not in\n{figures}");
+        assert!(metrics.lines().any(|known| known == line), "{line} is not in\n{metrics}");
     }
 }
 
