@@ -17,8 +17,8 @@ use bytes::Bytes;
 use conversation::{Variables, agent, turn, warm, with};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use ctx_chat::{
-    AskFailure, Chat, ChatLog, ChatModel, Conversation, Masks, SqliteStore, TurnOutcome, TurnRequest, Watch,
-    run_turn, with_compression,
+    Chat, ChatLog, ChatModel, Conversation, Masks, RequestFailure, SqliteStore, TurnOutcome, TurnRequest,
+    Watch, run_turn, with_compression,
 };
 use ctx_compress::mask::MaskConfig;
 use ctx_engine::{CompiledAgent, Engine, TurnCache};
@@ -129,7 +129,7 @@ impl ChatModel for AtOnce {
         Dialect::OpenaiChat
     }
 
-    async fn ask(&self, _: Bytes, _: &mut Watch<'_>, _: &Cancel) -> Result<Reply, AskFailure> {
+    async fn ask(&self, _: Bytes, _: &mut Watch<'_>, _: &Cancel) -> Result<Reply, RequestFailure> {
         Ok(Reply { text: self.0.as_str().into(), ..Reply::default() })
     }
 }

@@ -28,7 +28,7 @@ pub use key::ApiKey;
 pub use transcriber::AudioTranscriber;
 
 use crate::error::ClientError;
-use crate::model::{AskFailure, ChatModel, Progress, Watch};
+use crate::model::{ChatModel, Progress, RequestFailure, Watch};
 use attempt::Attempt;
 
 /// Asks a provider for answers. `Send + Sync`; connections are kept and shared by clones.
@@ -86,7 +86,7 @@ impl Client {
         body: Bytes,
         watch: &mut Watch<'_>,
         cancel: &Cancel,
-    ) -> Result<Reply, AskFailure> {
+    ) -> Result<Reply, RequestFailure> {
         let policy = &self.endpoint.retry;
         let waits = ExponentialBuilder::new()
             .with_min_delay(policy.first_wait)
@@ -140,10 +140,15 @@ impl ChatModel for Client {
         self.endpoint.redact(text)
     }
 
-    async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
+    async fn ask(
+        &self,
+        body: Bytes,
+        watch: &mut Watch<'_>,
+        cancel: &Cancel,
+    ) -> Result<Reply, RequestFailure> {
         let span = tracing::debug_span!("ask", bytes = body.len());
         let result = self.attempts(body, watch, cancel).instrument(span).await;
-        result.map_err(|failure| AskFailure {
+        result.map_err(|failure| RequestFailure {
             cause: failure.cause.cleaned(&|text| self.endpoint.redact(text)),
             partial: failure.partial,
         })

@@ -8,7 +8,7 @@ use ctx_types::internal::Fingerprint;
 use ctx_types::session::{History, HistoryError, Node, NodeId, Session, SessionOp};
 
 use crate::step_label::StepLabel;
-use crate::store::{Checkpoint, ConversationStore, Hold, LogEntry, Step, StoreError, Stored};
+use crate::store::{Checkpoint, ConversationStore, LogEntry, Step, StoreError, StoreLease, Stored};
 
 /// Minimum number of steps between two checkpoints. A quarter of the number of nodes is added.
 ///
@@ -87,12 +87,12 @@ impl Conversation {
         id: &str,
         known: &mut Option<Self>,
         patience: Duration,
-    ) -> Result<Hold, StoreError> {
-        let revision = known.as_ref().and_then(Self::known);
+    ) -> Result<StoreLease, StoreError> {
+        let revision = known.as_ref().and_then(Self::known_revision);
         let held = store.hold(id, revision, patience).await?;
         let (hold, steps) = held.ok_or_else(|| StoreError::Held { id: id.to_owned() })?;
         if let Some(known) = known
-            && matches!(known.take_in(steps), Ok(true))
+            && matches!(known.add_steps(steps), Ok(true))
         {
             return Ok(hold);
         }
@@ -115,13 +115,13 @@ impl Conversation {
         (self.session, self.history, self.position)
     }
 
-    /// Returns the revision for [`Conversation::take_in`]: the revision before the latest step, which identifies the
+    /// Returns the revision for [`Conversation::add_steps`]: the revision before the latest step, which identifies the
     /// conversation. Returns `None` if no step is known.
-    pub fn known(&self) -> Option<u64> {
-        self.position.known()
+    pub fn known_revision(&self) -> Option<u64> {
+        self.position.known_revision()
     }
 
-    /// Applies the steps that others have added after the revision of [`Conversation::known`].
+    /// Applies the steps that others have added after the revision of [`Conversation::known_revision`].
     ///
     /// Returns false and applies nothing in these cases: a step is undone or redone, the conversation may be another
     /// one with the same name (also if no step is known), or an earlier change was canceled. Then the conversation
@@ -132,7 +132,7 @@ impl Conversation {
     /// # Errors
     ///
     /// Returns [`StoreError::Damaged`] if a step does not fit. Then the conversation must be loaded again.
-    pub fn take_in(&mut self, steps: Vec<LogEntry>) -> Result<bool, StoreError> {
+    pub fn add_steps(&mut self, steps: Vec<LogEntry>) -> Result<bool, StoreError> {
         let is_op = |entry: &LogEntry| matches!(entry.step, Step::Do { .. });
         let news = self.position.news(steps);
         let Some(steps) = news.filter(|steps| !self.is_unsettled && steps.iter().all(is_op)) else {
@@ -355,19 +355,19 @@ impl LogPosition {
         id: &str,
         log: (&mut Session, &mut History),
     ) -> Result<bool, StoreError> {
-        let Some(known) = self.known() else { return Ok(false) };
+        let Some(known) = self.known_revision() else { return Ok(false) };
         let Some(steps) = self.news(store.since(id, known).await?) else { return Ok(false) };
         self.take(id, steps, log)?;
         Ok(true)
     }
 
     /// Returns the revision before the latest step, if that step is known.
-    fn known(&self) -> Option<u64> {
+    fn known_revision(&self) -> Option<u64> {
         self.revision.checked_sub(1).filter(|_| self.last.is_some())
     }
 
-    /// Returns the steps after this position. `steps` are the steps after [`known`](Self::known). Returns `None` if
-    /// the first of them is not the known step.
+    /// Returns the steps after this position. `steps` are the steps after
+    /// [`known_revision`](Self::known_revision). Returns `None` if the first of them is not the known step.
     fn news(&self, mut steps: Vec<LogEntry>) -> Option<Vec<LogEntry>> {
         let is_known = self.last.is_some() && steps.first().map(print) == self.last;
         is_known.then(|| steps.split_off(1))

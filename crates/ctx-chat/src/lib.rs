@@ -54,7 +54,7 @@ pub use deadline::TokioDeadline;
 pub use error::{ClientError, Phase};
 pub use folder::FolderTools;
 pub use learned::LearnedLimits;
-pub use model::{AskFailure, ChatModel, Progress, Watch};
+pub use model::{ChatModel, Progress, RequestFailure, Watch};
 pub use private::create_private_folder;
 pub use recovery::INTERRUPTED;
 pub use settings::with_compression;
@@ -63,8 +63,8 @@ pub use step_label::StepLabel;
 #[cfg(feature = "postgres")]
 pub use store::PostgresStore;
 pub use store::{
-    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, SqliteStore,
-    Step, StoreError, StoreFault, Stored,
+    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, SqliteStore, Step,
+    StoreError, StoreFault, StoreLease, Stored,
 };
 pub use summarizer::ModelSummarizer;
 pub use tools::{Approval, Tool, ToolError, ToolHost, ToolLimits, ToolPolicy, ToolRules, Verdict};

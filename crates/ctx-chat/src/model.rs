@@ -38,24 +38,25 @@ pub trait ChatModel: Send + Sync {
     /// `watch` hears of every piece as it comes. When `cancel` is called, this returns at once with
     /// [`ClientError::Cancelled`] and what had come. Dropping the future stops it too, and loses that. The body is let go
     /// of once it need not be sent again: an answer takes longer than a request, and many may come at the same time.
-    async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure>;
+    async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel)
+    -> Result<Reply, RequestFailure>;
 }
 
-/// Hears of the progress of a request.
+/// Receives the progress of a request.
 pub type Watch<'a> = dyn FnMut(Progress) + Send + 'a;
 
-/// What happens between a request and its answer.
+/// Progress of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// The head of a response came, which may be an error.
+    /// The head of a response, which may be an error.
     Response {
         /// HTTP status.
         status: u16,
         /// Headers.
         headers: HeaderMap,
     },
-    /// A piece of the answer came.
+    /// A decoded part of the response.
     Delta(Delta),
     /// JSON of an event of a stream. The deltas of the event precede it.
     Event(Arc<str>),
@@ -72,18 +73,18 @@ pub enum Progress {
     },
 }
 
-/// Why there is no whole answer, and what there is of it.
+/// Error of a request, with the partial reply.
 #[derive(Debug, thiserror::Error)]
 #[error("{cause}")]
-pub struct AskFailure {
-    /// What went wrong.
+pub struct RequestFailure {
+    /// The error.
     #[source]
     pub cause: ClientError,
-    /// What came before that, if anything did; calls in it may be cut off.
+    /// The partial reply, if the response started. Its tool calls may be truncated.
     pub partial: Option<Box<Reply>>,
 }
 
-impl From<ClientError> for AskFailure {
+impl From<ClientError> for RequestFailure {
     fn from(cause: ClientError) -> Self {
         Self { cause, partial: None }
     }

@@ -2,7 +2,6 @@
 
 mod error;
 mod file;
-mod hold;
 mod lease;
 mod log;
 mod notices;
@@ -11,6 +10,7 @@ mod postgres;
 mod record;
 mod schema;
 mod sqlite;
+mod store_lease;
 mod worker;
 
 use std::time::Duration;
@@ -20,10 +20,10 @@ use ctx_types::session::{Session, SessionOp};
 use tokio::sync::broadcast;
 
 pub use error::{StoreError, StoreFault};
-pub use hold::Hold;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
+pub use store_lease::StoreLease;
 
 /// Shortest and longest wait before the next attempt to acquire a lease. Each wait doubles the previous wait.
 const WAITS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
@@ -96,9 +96,9 @@ pub trait ConversationStore: Send + Sync {
     /// Returns `None` if another turn still has the lease after `patience`. Also returns the steps after `revision`,
     /// like [`since`](Self::since); none if `revision` is `None` or the steps cannot be read.
     ///
-    /// Leases order turns, but appends are safe without them. If a lease is lost, the store cancels [`Hold::lost`], and
-    /// rejects appends with [`StoreError::LeaseLost`]. The default implementation has no leases, which is enough for a
-    /// store with one process: the caller orders the turns of its own process.
+    /// Leases order turns, but appends are safe without them. If a lease is lost, the store cancels
+    /// [`StoreLease::lost`], and rejects appends with [`StoreError::LeaseLost`]. The default implementation has no
+    /// leases, which is enough for a store with one process: the caller orders the turns of its own process.
     ///
     /// # Errors
     ///
@@ -108,12 +108,12 @@ pub trait ConversationStore: Send + Sync {
         id: &str,
         revision: Option<u64>,
         _patience: Duration,
-    ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
+    ) -> Result<Option<(StoreLease, Vec<LogEntry>)>, StoreError> {
         let steps = match revision {
             Some(revision) => self.since(id, revision).await.unwrap_or_default(),
             None => Vec::new(),
         };
-        Ok(Some((Hold::default(), steps)))
+        Ok(Some((StoreLease::default(), steps)))
     }
 
     /// Deletes a conversation with all its data.

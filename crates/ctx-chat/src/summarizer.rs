@@ -12,7 +12,7 @@ use ctx_wire::{FailureKind, Finish, Options, Reply};
 use serde_json::Value;
 
 use crate::error::ClientError;
-use crate::model::{AskFailure, ChatModel};
+use crate::model::{ChatModel, RequestFailure};
 use crate::turn::{RequestShape, Target};
 
 /// Asks a model for summaries.
@@ -112,7 +112,7 @@ fn answer(reply: Reply) -> SummaryAnswer {
     SummaryAnswer { text: reply.text, finish }
 }
 
-fn failure(failure: AskFailure) -> PortError {
+fn failure(failure: RequestFailure) -> PortError {
     let kind = match &failure.cause {
         ClientError::Cancelled => PortErrorKind::Cancelled,
         ClientError::TimedOut { .. } => PortErrorKind::TimedOut,

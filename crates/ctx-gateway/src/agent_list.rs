@@ -105,7 +105,7 @@ impl AgentList {
         if !has_changed && files.len() == before.files.len() {
             return None;
         }
-        let agents = named(&files, folder);
+        let agents = name_agents(&files, folder);
         Some(Self { agents, files })
     }
 
@@ -119,7 +119,7 @@ impl AgentList {
 }
 
 /// Names the agents by their files. Agents with the same file name are distinguished by their folders.
-fn named(files: &BTreeMap<PathBuf, Arc<ListedFile>>, folder: &Path) -> BTreeMap<String, PathBuf> {
+fn name_agents(files: &BTreeMap<PathBuf, Arc<ListedFile>>, folder: &Path) -> BTreeMap<String, PathBuf> {
     let agents = || {
         let agents = files.iter().filter(|(_, file)| matches!(file.content, FileContent::Agent));
         agents.map(|(path, _)| path)

@@ -15,17 +15,17 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::agent_list::{AgentList, UnreadFile};
+use crate::api_error::ApiError;
 use crate::gateway::Options;
-use crate::refusal::Refusal;
 
 /// Maximum number of compiled agents with their models.
 const MAX_COMPILED: usize = 256;
 
 /// Delay before an agent that failed to compile is retried without a file change.
-const RETRY: Duration = Duration::from_secs(3);
+const RETRY_DELAY: Duration = Duration::from_secs(3);
 
 /// Time limit for waiting while another request compiles the agent.
-const PATIENCE: Duration = Duration::from_secs(30);
+const COMPILE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Maximum length of a model name, in bytes.
 const MAX_NAME: usize = 300;
@@ -36,7 +36,7 @@ pub(crate) struct Agents {
     options: Options,
     listed: Mutex<Arc<AgentList>>,
     aliases: Mutex<Aliases>,
-    slots: Mutex<BTreeMap<String, Arc<Slot>>>,
+    slots: Mutex<BTreeMap<String, Arc<AgentSlot>>>,
 }
 
 /// Further names of agents.
@@ -58,19 +58,19 @@ pub struct LoadedAgent {
 
 /// An agent with its model, ready for turns.
 #[derive(Debug)]
-pub(crate) struct Compiled {
+pub(crate) struct ServedAgent {
     /// Name of the agent.
     pub(crate) agent: String,
     pub(crate) setup: ChatSetup,
     /// Whether the token limit of the context is an option of the gateway.
     has_limit_option: bool,
     /// Clients for complete responses: the endpoint, then its fallbacks.
-    pub(crate) whole: Vec<Client>,
+    pub(crate) complete_clients: Vec<Client>,
     /// Clients for streaming responses, in the same order.
-    pub(crate) pieces: Vec<Client>,
+    pub(crate) streaming_clients: Vec<Client>,
 }
 
-impl Compiled {
+impl ServedAgent {
     /// Describes the model and its context window.
     fn phrase(&self) -> Phrase {
         let model = excerpt(self.setup.model());
@@ -93,46 +93,46 @@ impl Compiled {
 
 /// Cache of a model name. Only one request at a time compiles it.
 #[derive(Debug)]
-struct Slot {
+struct AgentSlot {
     turn: Arc<Semaphore>,
-    known: Mutex<Option<Arc<Known>>>,
+    cached: Mutex<Option<Arc<CompileResult>>>,
 }
 
 /// Result of compiling an agent.
 #[derive(Debug)]
-struct Known {
+struct CompileResult {
     /// Time when reading its files began.
-    begun: Instant,
-    made: Result<Arc<Compiled>, Refusal>,
-    /// Reason why compiling failed. `made` is then the previous result, if any.
+    started: Instant,
+    result: Result<Arc<ServedAgent>, ApiError>,
+    /// Reason why compiling failed. `result` is then the previous agent, if any.
     failure: Option<Phrase>,
     files: FilesRead,
 }
 
-impl Slot {
+impl AgentSlot {
     fn new() -> Self {
-        Self { turn: Arc::new(Semaphore::new(1)), known: Mutex::default() }
+        Self { turn: Arc::new(Semaphore::new(1)), cached: Mutex::default() }
     }
 
     /// Returns a valid result for a request: newer than the request, or with unchanged files.
-    fn current(&self, asked: Instant) -> Option<Result<Arc<Compiled>, Refusal>> {
-        let known = lock(&self.known).clone()?;
+    fn current(&self, requested: Instant) -> Option<Result<Arc<ServedAgent>, ApiError>> {
+        let cached = lock(&self.cached).clone()?;
         // The failure may have a cause outside the files.
-        let is_old = known.failure.is_some() && known.begun.elapsed() >= RETRY;
-        let is_current = known.begun >= asked || (!is_old && known.files.are_unchanged());
-        is_current.then(|| known.made.clone())
+        let is_old = cached.failure.is_some() && cached.started.elapsed() >= RETRY_DELAY;
+        let is_current = cached.started >= requested || (!is_old && cached.files.are_unchanged());
+        is_current.then(|| cached.result.clone())
     }
 
     /// Caches a result. Returns the result that applies from now on.
-    fn keep(&self, mut new: Known) -> Result<Arc<Compiled>, Refusal> {
-        let mut known = lock(&self.known);
-        if let (Err(_), Some(Ok(before))) = (&new.made, known.as_ref().map(|known| &known.made)) {
+    fn update(&self, mut new: CompileResult) -> Result<Arc<ServedAgent>, ApiError> {
+        let mut cached = lock(&self.cached);
+        if let (Err(_), Some(Ok(before))) = (&new.result, cached.as_ref().map(|cached| &cached.result)) {
             // The file may not be completely written yet.
             let agent = &before.agent;
             tracing::warn!(agent, "cannot load the changed agent; keeping the previous version");
-            new.made = Ok(before.clone());
+            new.result = Ok(before.clone());
         }
-        known.insert(new.into()).made.clone()
+        cached.insert(new.into()).result.clone()
     }
 }
 
@@ -204,7 +204,7 @@ impl Agents {
     async fn load_one(self: &Arc<Self>, name: String) -> LoadedAgent {
         let state = match self.get(&name).await {
             Ok(agent) => Ok(agent.phrase()),
-            Err(refusal) => Err(self.failure(&name).unwrap_or(refusal.message)),
+            Err(error) => Err(self.failure(&name).unwrap_or(error.message)),
         };
         LoadedAgent { name, state }
     }
@@ -212,11 +212,11 @@ impl Agents {
     /// Returns the reason why an agent could not be compiled.
     fn failure(&self, name: &str) -> Option<Phrase> {
         let slot = lock(&self.slots).get(name).cloned()?;
-        lock(&slot.known).as_ref()?.failure.clone()
+        lock(&slot.cached).as_ref()?.failure.clone()
     }
 
     /// Returns the agent of a model name: `agent` or `agent@model`.
-    pub(crate) async fn get(self: &Arc<Self>, name: &str) -> Result<Arc<Compiled>, Refusal> {
+    pub(crate) async fn get(self: &Arc<Self>, name: &str) -> Result<Arc<ServedAgent>, ApiError> {
         let name = name.strip_prefix("models/").unwrap_or(name);
         let name = lock(&self.aliases).agents.get(name).map_or(name, String::as_str).to_owned();
         let (agent, model) = match name.split_once('@') {
@@ -228,43 +228,43 @@ impl Agents {
         let unknown = || {
             let text =
                 phrase!("no model `{name}`; list the models with `GET /v1/models`", name = excerpt(&name));
-            Refusal::not_found(text).at("model")
+            ApiError::not_found(text).at("model")
         };
         let path = path.ok_or_else(unknown)?.clone();
-        let (agent, slot, asked) = (agent.to_owned(), self.slot(name), Instant::now());
-        if let Some(made) = slot.current(asked) {
-            return made;
+        let (agent, slot, requested) = (agent.to_owned(), self.slot(name), Instant::now());
+        if let Some(result) = slot.current(requested) {
+            return result;
         }
-        let busy = || Refusal::unavailable(phrase!("the agent is loading; retry later"));
-        let turn = timeout(PATIENCE, slot.turn.clone().acquire_owned()).await;
+        let busy = || ApiError::unavailable(phrase!("the agent is loading; retry later"));
+        let turn = timeout(COMPILE_TIMEOUT, slot.turn.clone().acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
         // Another request may have compiled it in the meantime.
-        if let Some(made) = slot.current(asked) {
-            return made;
+        if let Some(result) = slot.current(requested) {
+            return result;
         }
         let this = self.clone();
-        let made = tokio::task::spawn_blocking(move || {
-            let made = slot.keep(this.compile(agent, path, model));
+        let result = tokio::task::spawn_blocking(move || {
+            let result = slot.update(this.compile(agent, path, model));
             drop(turn);
-            made
+            result
         });
-        made.await.map_err(|_| Refusal::internal())?
+        result.await.map_err(|_| ApiError::internal())?
     }
 
-    fn slot(&self, name: String) -> Arc<Slot> {
+    fn slot(&self, name: String) -> Arc<AgentSlot> {
         let mut slots = lock(&self.slots);
         if !slots.contains_key(&name) && slots.len() >= MAX_COMPILED {
             slots.pop_first();
         }
-        slots.entry(name).or_insert_with(|| Arc::new(Slot::new())).clone()
+        slots.entry(name).or_insert_with(|| Arc::new(AgentSlot::new())).clone()
     }
 
-    fn compile(&self, agent: String, path: PathBuf, model: Option<String>) -> Known {
-        let (begun, mut sources) = (Instant::now(), Sources::default());
-        let made = self.read(agent, path, model, &mut sources);
-        let failure = made.as_ref().err().map(ProjectError::phrase);
-        let made = made.map(Arc::new).map_err(Refusal::from);
-        Known { begun, made, failure, files: sources.files_read }
+    fn compile(&self, agent: String, path: PathBuf, model: Option<String>) -> CompileResult {
+        let (started, mut sources) = (Instant::now(), Sources::default());
+        let result = self.read(agent, path, model, &mut sources);
+        let failure = result.as_ref().err().map(ProjectError::phrase);
+        let result = result.map(Arc::new).map_err(ApiError::from);
+        CompileResult { started, result, failure, files: sources.files_read }
     }
 
     /// Reads the files of an agent. Logs its diagnostics.
@@ -274,7 +274,7 @@ impl Agents {
         path: PathBuf,
         model: Option<String>,
         sources: &mut Sources,
-    ) -> Result<Compiled, ProjectError> {
+    ) -> Result<ServedAgent, ProjectError> {
         let options = &self.options;
         // The user answered when the folder was opened.
         let config = ConfigOptions { ask: None, ..options.config.clone() };
@@ -290,13 +290,13 @@ impl Agents {
         let (mut config, mut given) =
             (Config::read_for(&options.folder, &config, sources)?, options.endpoint.clone());
         let has_base_url = given.base_url.is_some();
-        let own = if has_base_url { None } else { config.for_agent(&agent)? };
-        let own_model = own.as_ref().and_then(Config::endpoint_model).cloned();
-        if let Some(own) = own {
+        let agent_config = if has_base_url { None } else { config.for_agent(&agent)? };
+        let agent_model = agent_config.as_ref().and_then(Config::endpoint_model).cloned();
+        if let Some(agent_config) = agent_config {
             // The options are for another endpoint.
-            (config, given) = (own, EndpointOptions::default());
+            (config, given) = (agent_config, EndpointOptions::default());
         }
-        turn.model = model.or(own_model).or_else(|| options.model.clone());
+        turn.model = model.or(agent_model).or_else(|| options.model.clone());
         let fallbacks = if has_base_url { Vec::new() } else { config.fallbacks()?.to_vec() };
         let (mut setup, notes) = ChatSetup::read(
             ChatOptions {
@@ -340,7 +340,13 @@ impl Agents {
             clients.collect::<Result<Vec<_>, _>>()
         };
         let has_limit_option = options.context_tokens.is_some();
-        Ok(Compiled { agent, whole: clients(false)?, pieces: clients(true)?, setup, has_limit_option })
+        Ok(ServedAgent {
+            agent,
+            complete_clients: clients(false)?,
+            streaming_clients: clients(true)?,
+            setup,
+            has_limit_option,
+        })
     }
 }
 
@@ -386,38 +392,38 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3_600);
 
-    fn known(agents: &Agents) -> Arc<Known> {
-        lock(&agents.slot("ada".to_owned()).known).clone().unwrap()
+    fn cached(agents: &Agents) -> Arc<CompileResult> {
+        lock(&agents.slot("ada".to_owned()).cached).clone().unwrap()
     }
 
     #[tokio::test]
-    async fn requests_at_the_same_time_compile_an_agent_once() {
+    async fn compiles_agent_once_for_concurrent_requests() {
         let (_folder, agents) = folder(ADA, HOUR);
-        let made = join_all((0..8).map(|_| agents.get("ada"))).await;
-        let first = made[0].as_ref().unwrap();
-        assert!(made.iter().all(|made| Arc::ptr_eq(made.as_ref().unwrap(), first)));
+        let result = join_all((0..8).map(|_| agents.get("ada"))).await;
+        let first = result[0].as_ref().unwrap();
+        assert!(result.iter().all(|result| Arc::ptr_eq(result.as_ref().unwrap(), first)));
     }
 
     #[tokio::test]
-    async fn a_broken_agent_is_compiled_again_only_when_a_file_has_changed() {
+    async fn recompiles_broken_agent_after_file_change() {
         let (folder, agents) = folder("presetMessages: [{", HOUR);
         assert_eq!(agents.get("ada").await.unwrap_err().status, 500);
-        let failed = known(&agents);
+        let failed = cached(&agents);
         assert_eq!(agents.get("ada").await.unwrap_err().status, 500);
-        assert!(Arc::ptr_eq(&known(&agents), &failed));
+        assert!(Arc::ptr_eq(&cached(&agents), &failed));
         write(folder.path(), ADA, HOUR);
         assert!(agents.get("ada").await.is_ok());
     }
 
     #[tokio::test]
-    async fn an_agent_that_was_saved_just_now_is_compiled_once() {
+    async fn compiles_recently_saved_agent_once() {
         let (_folder, agents) = folder(ADA, Duration::ZERO);
         let before = agents.get("ada").await.unwrap();
         assert!(Arc::ptr_eq(&before, &agents.get("ada").await.unwrap()));
     }
 
     #[tokio::test]
-    async fn a_change_at_the_time_of_the_last_one_is_noticed() {
+    async fn notices_change_with_same_timestamp() {
         let (folder, agents) = folder(ADA, Duration::ZERO);
         let path = folder.path().join("ada.yaml");
         let changed = path.metadata().unwrap().modified().unwrap();

@@ -48,7 +48,7 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
         .map(|message| ComparedMessage::new(&message.node))
         .collect();
     let path = active_path(session, request.len());
-    let (known, last) = match retried(&path, &request, rules) {
+    let (known, last) = match find_retried(&path, &request, rules) {
         Some(id) => (1, Some(id)),
         None => longest_match(session, &path, &request),
     };
@@ -83,14 +83,14 @@ fn active_path(session: &Session, request: usize) -> Vec<(&NodeId, ComparedMessa
 }
 
 /// Returns the stored message that a request with one message repeats.
-fn retried<'s>(
+fn find_retried<'s>(
     path: &[(&'s NodeId, ComparedMessage<'_>)],
     request: &[ComparedMessage<'_>],
     rules: AlignmentRules<'_>,
 ) -> Option<&'s NodeId> {
     let [said] = request else { return None };
-    let (id, asked) = path.iter().rfind(|(_, said)| said.role != Role::Assistant)?;
-    (asked == said && (rules.is_retry)(asked.node)).then_some(*id)
+    let (id, stored) = path.iter().rfind(|(_, said)| said.role != Role::Assistant)?;
+    (stored == said && (rules.is_retry)(stored.node)).then_some(*id)
 }
 
 /// Returns how many messages match, and the last of them.
@@ -102,11 +102,11 @@ fn longest_match<'s>(
     let (mut known, mut last) = longest_branch(session, request);
     let mut back = vec![0; request.len()];
     for index in 1..request.len() {
-        back[index] = extend(request, &back, back[index - 1], &request[index]);
+        back[index] = advance_match(request, &back, back[index - 1], &request[index]);
     }
     let mut matched = 0;
     for (index, (id, said)) in path.iter().enumerate() {
-        matched = extend(request, &back, matched, said);
+        matched = advance_match(request, &back, matched, said);
         let least = if index + 1 == path.len() { 1 } else { 2 };
         if matched >= known.max(least) {
             (known, last) = (matched, Some(*id));
@@ -116,7 +116,7 @@ fn longest_match<'s>(
 }
 
 /// Returns how many of the first messages match after the next one, as in the algorithm of Knuth, Morris and Pratt.
-fn extend(
+fn advance_match(
     request: &[ComparedMessage<'_>],
     back: &[usize],
     mut matched: usize,
@@ -222,12 +222,12 @@ impl PartialEq for ComparedMessage<'_> {
 
 fn is_same_call(one: &StoredToolCall, other: &StoredToolCall) -> bool {
     let arguments = |call: &StoredToolCall| call.arguments.clone().unwrap_or_default();
-    let (own, others) = (arguments(one), arguments(other));
+    let (ours, theirs) = (arguments(one), arguments(other));
     // Some dialects send arguments as JSON, whose spaces are lost.
     let json = |text: &str| serde_json::from_str::<Value>(text).ok();
     one.id == other.id
         && one.name == other.name
-        && (own == others || json(&own).is_some_and(|own| Some(own) == json(&others)))
+        && (ours == theirs || json(&ours).is_some_and(|ours| Some(ours) == json(&theirs)))
 }
 
 /// Returns the conversation as a request sends it: with the system messages of the request and, if the provider has the
@@ -235,7 +235,7 @@ fn is_same_call(one: &StoredToolCall, other: &StoredToolCall) -> bool {
 pub(crate) fn sent_session(
     stored: &Session,
     messages: &[RequestMessage],
-    is_own: bool,
+    is_same_dialect: bool,
 ) -> Result<Option<Session>, SessionError> {
     let mut ops = Vec::new();
     if messages.first().is_some_and(|message| is_instruction(&message.node)) {
@@ -243,7 +243,8 @@ pub(crate) fn sent_session(
         let ids = leading.filter_map(|node| node.id.clone());
         ops.extend(ids.map(|id| SessionOp::Toggle { id, enabled: false }));
     }
-    let patches = messages.iter().filter(|_| is_own).filter_map(|message| changed(stored, message));
+    let patches =
+        messages.iter().filter(|_| is_same_dialect).filter_map(|message| patch_message(stored, message));
     let nodes: Vec<NodePatch> = patches.collect();
     if !nodes.is_empty() {
         ops.push(SessionOp::Patch(Patch { nodes, active_leaf: None }));
@@ -272,7 +273,7 @@ pub(crate) fn sent_session(
 }
 
 /// Returns a stored message with the content and the fields of the client's, if they differ.
-fn changed(session: &Session, message: &RequestMessage) -> Option<NodePatch> {
+fn patch_message(session: &Session, message: &RequestMessage) -> Option<NodePatch> {
     let (id, given) = (message.stored.as_ref()?, &message.node);
     let stored = session.node(id)?;
     let is_typed =

@@ -10,10 +10,10 @@ use futures_util::StreamExt as _;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use crate::dialect::{self, Asked};
+use crate::api_error::{ApiError, ApiErrorKind};
+use crate::dialect::{self, ClientRequest};
 use crate::keys::KeyEntry;
 use crate::memory::{ReservedMemory, SharedMemory};
-use crate::refusal::{Kind, Refusal};
 
 /// Default size limit of a body, in bytes: 16 MiB.
 pub(crate) const DEFAULT_MAX_BYTES: u64 = 16 << 20;
@@ -41,10 +41,10 @@ const SHARES: u64 = 4;
 const MIN_TURN: usize = 32 << 10;
 
 /// Time limit for a body that waits for memory. It holds a connection and what has arrived.
-const READING_PATIENCE: Duration = Duration::from_secs(5);
+const READING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time limit for a turn that waits for memory.
-const TURN_PATIENCE: Duration = Duration::from_secs(30);
+const TURN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Size below which a body is parsed on the current thread. These bytes of every body arrive without waiting for others.
 const SMALL: usize = 64 << 10;
@@ -77,7 +77,7 @@ pub(crate) struct RequestBody {
 /// A parsed body, and the memory that its turn may use.
 #[derive(Debug)]
 pub(crate) struct ParsedBody {
-    pub(crate) asked: Asked,
+    pub(crate) body: ClientRequest,
     pub(crate) memory: ReservedMemory,
 }
 
@@ -88,11 +88,11 @@ impl RequestBody {
     }
 
     /// Parses the request of a dialect.
-    pub(crate) async fn parse(self, dialect: Dialect) -> Result<ParsedBody, Refusal> {
+    pub(crate) async fn parse(self, dialect: Dialect) -> Result<ParsedBody, ApiError> {
         let Self { bytes, json, memory, reserved } = self;
         let size = bytes.len();
         drop((bytes, reserved));
-        run_sized(size, move || Ok(ParsedBody { asked: dialect::read(dialect, json)?, memory })).await
+        run_sized(size, move || Ok(ParsedBody { body: dialect::read(dialect, json)?, memory })).await
     }
 }
 
@@ -104,15 +104,15 @@ impl BodyReader {
         Self {
             max_bytes,
             time,
-            reading: SharedMemory::new(reading, reading / SHARES, READING_PATIENCE),
-            turns: SharedMemory::new(MAX_TURNS, MAX_TURNS / SHARES, TURN_PATIENCE),
+            reading: SharedMemory::new(reading, reading / SHARES, READING_TIMEOUT),
+            turns: SharedMemory::new(MAX_TURNS, MAX_TURNS / SHARES, TURN_TIMEOUT),
         }
     }
 
     /// Reserves memory for a turn that continues a conversation of this size: the conversation and its request.
     ///
     /// Does not wait, because waiting turns would keep their conversations in memory.
-    pub(crate) fn reserve_conversation(&self, key: &str, bytes: u64) -> Result<ReservedMemory, Refusal> {
+    pub(crate) fn reserve_conversation(&self, key: &str, bytes: u64) -> Result<ReservedMemory, ApiError> {
         self.turns.try_reserve(key, bytes.saturating_mul(2))
     }
 
@@ -121,14 +121,14 @@ impl BodyReader {
         &self,
         key: &KeyEntry,
         (headers, body): (&HeaderMap, Body),
-    ) -> Result<RequestBody, Refusal> {
+    ) -> Result<RequestBody, ApiError> {
         let limit = key.limits.bytes.unwrap_or(self.max_bytes).min(self.max_bytes);
         if content_length(headers).is_some_and(|length| length > limit) {
             return Err(too_large(limit));
         }
         let collecting = timeout(self.time, self.collect(&key.name, body, limit)).await;
-        let (bytes, reserved) = collecting.map_err(|_| late(self.time))??;
-        let cost = ParseCost::of(&bytes).check(bytes.len())?;
+        let (bytes, reserved) = collecting.map_err(|_| timed_out(self.time))??;
+        let cost = ParseCost::estimate(&bytes).check(bytes.len())?;
         let memory = self.turns.reserve(&key.name, cost.turn_memory() as u64).await?;
         let size = bytes.len();
         run_sized(size, move || Ok(RequestBody { json: parse(&bytes)?, bytes, memory, reserved })).await
@@ -141,11 +141,13 @@ impl BodyReader {
         key: &str,
         body: Body,
         limit: u64,
-    ) -> Result<(Vec<u8>, Vec<ReservedMemory>), Refusal> {
+    ) -> Result<(Vec<u8>, Vec<ReservedMemory>), ApiError> {
         let (mut read, mut chunks) = (Vec::new(), body.into_data_stream());
         let (mut reserved, mut allowed) = (Vec::new(), SMALL);
-        while let Some(chunk) = timeout(MAX_SILENCE, chunks.next()).await.map_err(|_| late(MAX_SILENCE))? {
-            let chunk = chunk.map_err(|_| Refusal::malformed(phrase!("the request body is incomplete")))?;
+        while let Some(chunk) =
+            timeout(MAX_SILENCE, chunks.next()).await.map_err(|_| timed_out(MAX_SILENCE))?
+        {
+            let chunk = chunk.map_err(|_| ApiError::malformed(phrase!("the request body is incomplete")))?;
             let length = read.len() + chunk.len();
             if length as u64 > limit {
                 return Err(too_large(limit));
@@ -164,21 +166,21 @@ impl BodyReader {
 /// Does the work for a body of this size, on another thread if the body is large.
 async fn run_sized<T: Send + 'static>(
     size: usize,
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     if size < SMALL {
         return work();
     }
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Refusal::internal()))
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ApiError::internal()))
 }
 
-fn parse(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+fn parse(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     if body.trim_ascii().is_empty() {
-        return Err(Refusal::malformed(phrase!("the request body is empty")));
+        return Err(ApiError::malformed(phrase!("the request body is empty")));
     }
     let value: Value = serde_json::from_slice(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        Refusal::malformed(phrase!(
+        ApiError::malformed(phrase!(
             "the request body is not valid JSON (line {line}, column {column})",
             line,
             column
@@ -186,7 +188,7 @@ fn parse(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     })?;
     match value {
         Value::Object(body) => Ok(body),
-        _ => Err(Refusal::malformed(phrase!("the request body is not a JSON object"))),
+        _ => Err(ApiError::malformed(phrase!("the request body is not a JSON object"))),
     }
 }
 
@@ -194,13 +196,17 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn too_large(limit: u64) -> Refusal {
-    Refusal::too_large(phrase!("the request body is larger than {limit} bytes", limit))
+fn too_large(limit: u64) -> ApiError {
+    ApiError::too_large(phrase!("the request body is larger than {limit} bytes", limit))
 }
 
-fn late(time: Duration) -> Refusal {
+fn timed_out(time: Duration) -> ApiError {
     let seconds = time.as_secs();
-    Refusal::new(408, Kind::TimedOut, phrase!("the request body took longer than {seconds} seconds", seconds))
+    ApiError::new(
+        408,
+        ApiErrorKind::TimedOut,
+        phrase!("the request body took longer than {seconds} seconds", seconds),
+    )
 }
 
 /// Estimated cost of parsing a body.
@@ -227,7 +233,7 @@ impl ParseCost {
     const COPIES: usize = 10;
 
     /// Estimates the cost in one pass. Text that is not JSON gets an arbitrary estimate, and the parser rejects it.
-    fn of(body: &[u8]) -> Self {
+    fn estimate(body: &[u8]) -> Self {
         let (mut in_string, mut is_escaped) = (false, false);
         let (mut items, mut entries, mut containers) = (0_usize, 0_usize, 0_usize);
         let (mut depth, mut deepest, mut objects) = (0_usize, 0_usize, 0_usize);
@@ -265,14 +271,14 @@ impl ParseCost {
     }
 
     /// Returns an error if parsing needs too much memory for the size of the body.
-    fn check(self, size: usize) -> Result<Self, Refusal> {
+    fn check(self, size: usize) -> Result<Self, ApiError> {
         if self.depth > MAX_DEPTH {
             let text = phrase!("the request body is nested more than {limit} levels deep", limit = MAX_DEPTH);
-            return Err(Refusal::too_large(text));
+            return Err(ApiError::too_large(text));
         }
         let limit = (MAX_GROWTH * size).max(ALWAYS_ALLOWED);
         if self.memory > limit {
-            return Err(Refusal::too_large(phrase!(
+            return Err(ApiError::too_large(phrase!(
                 "the request body has too many values: it needs {megabytes} MB of memory, and the limit is \
                 {limit} MB",
                 megabytes = self.memory >> 20,
@@ -294,7 +300,7 @@ mod tests {
     use super::*;
     use crate::alignment::RequestMessage;
     use crate::keys::{KeyFile, KeyLimits};
-    use crate::turn_conversation::grow;
+    use crate::turn_conversation::append_messages;
 
     fn key(name: &str) -> KeyEntry {
         let mut file = KeyFile::default();
@@ -360,17 +366,17 @@ mod tests {
         assert!(read(10_000).await.is_ok());
     }
 
-    fn read(body: &str) -> Result<Asked, Refusal> {
+    fn read(body: &str) -> Result<ClientRequest, ApiError> {
         dialect::read(Dialect::OpenaiChat, parse(body.as_bytes())?)
     }
 
     /// Parses a body of chat completions. Checks that the estimates exceed the memory used.
     #[track_caller]
     fn check(body: &str) {
-        let cost = ParseCost::of(body.as_bytes());
+        let cost = ParseCost::estimate(body.as_bytes());
         let value = allocation_counter::measure(|| drop(serde_json::from_str::<Value>(body)));
-        let asked = allocation_counter::measure(|| drop(read(body)));
-        let most = value.bytes_max.max(asked.bytes_max);
+        let request = allocation_counter::measure(|| drop(read(body)));
+        let most = value.bytes_max.max(request.bytes_max);
         let begin: String = body.chars().take(60).collect();
         assert!(most <= cost.memory as u64, "{begin}: took {most}, estimated {}", cost.memory);
     }
@@ -380,12 +386,12 @@ mod tests {
     #[track_caller]
     fn check_turn(messages: &[Value]) {
         let body = json!({ "model": "m", "messages": messages }).to_string();
-        let estimated = ParseCost::of(body.as_bytes()).turn_memory();
+        let estimated = ParseCost::estimate(body.as_bytes()).turn_memory();
         let turn = allocation_counter::measure(|| {
-            let asked = read(&body).unwrap();
+            let request = read(&body).unwrap();
             let mut session = Session::new("c");
-            let mut messages: Vec<_> = asked.messages.into_iter().map(RequestMessage::new).collect();
-            grow(&mut session, None, &mut messages).unwrap();
+            let mut messages: Vec<_> = request.messages.into_iter().map(RequestMessage::new).collect();
+            append_messages(&mut session, None, &mut messages).unwrap();
             let copy = session.clone();
             assert!(serde_json::to_string(&copy).is_ok());
         });
@@ -442,7 +448,7 @@ mod tests {
 
     #[test]
     fn refuses_bodies_of_many_small_values() {
-        let refused = |body: &str| ParseCost::of(body.as_bytes()).check(body.len()).is_err();
+        let refused = |body: &str| ParseCost::estimate(body.as_bytes()).check(body.len()).is_err();
         assert!(refused(&with_list("0", 1_000_000)));
         assert!(!refused(&with_list("0", 10_000)));
         assert!(!refused(&with_list(&format!("\"{}\"", "text, [with] {marks}: \\\" ".repeat(1_000)), 500)));
@@ -452,7 +458,7 @@ mod tests {
 
     #[test]
     fn counts_no_marks_within_strings() {
-        let plain = ParseCost::of(br#"["aaaaaa"]"#);
-        assert_eq!(ParseCost::of(br#"["[{\",:"]"#), plain);
+        let plain = ParseCost::estimate(br#"["aaaaaa"]"#);
+        assert_eq!(ParseCost::estimate(br#"["[{\",:"]"#), plain);
     }
 }

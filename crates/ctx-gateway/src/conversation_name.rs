@@ -5,10 +5,10 @@ use ctx_types::{Phrase, phrase};
 use ctx_wire::Dialect;
 use serde_json::Value;
 
-use crate::call::conversation;
+use crate::api_error::ApiError;
 use crate::gateway::Server;
-use crate::refusal::Refusal;
-use crate::turn::Request;
+use crate::request_options::parse_conversation_name;
+use crate::turn::GatewayRequest;
 
 /// The conversation that a request continues.
 #[derive(Debug)]
@@ -82,13 +82,14 @@ impl Server {
     pub(crate) fn find_name(
         &self,
         provider: Dialect,
-        request: &mut Request,
-    ) -> Result<Option<ConversationName>, Refusal> {
-        let given = request.asked.conversation.take().map(|name| conversation(&name)).transpose()?;
+        request: &mut GatewayRequest,
+    ) -> Result<Option<ConversationName>, ApiError> {
         let given =
-            request.wishes.conversation.take().or(given).filter(|_| self.naming.has(NamingField::Header));
+            request.body.conversation.take().map(|name| parse_conversation_name(&name)).transpose()?;
+        let given =
+            request.options.conversation.take().or(given).filter(|_| self.naming.has(NamingField::Header));
         let previous = self.previous_response(provider, given.as_deref(), request)?;
-        let after = request.wishes.after.as_deref().map(NodeId::from);
+        let after = request.options.after.as_deref().map(NodeId::from);
         let of_previous = previous.map(|previous| (previous.conversation, Some(previous.node)));
         let name = match (given, of_previous) {
             (Some(name), of_previous) => {
@@ -97,7 +98,8 @@ impl Server {
             }
             (None, Some(of_previous)) => of_previous,
             (None, None) => {
-                let name = client_name(&self.naming, request).and_then(|name| conversation(&name).ok());
+                let name =
+                    client_name(&self.naming, request).and_then(|name| parse_conversation_name(&name).ok());
                 return Ok(name.map(|name| ConversationName { name, after, sends_history: true }));
             }
         };
@@ -110,20 +112,20 @@ impl Server {
         &self,
         provider: Dialect,
         named: Option<&str>,
-        request: &mut Request,
-    ) -> Result<Option<StoredResponse>, Refusal> {
+        request: &mut GatewayRequest,
+    ) -> Result<Option<StoredResponse>, ApiError> {
         if request.dialect != Dialect::OpenaiResponses {
             return Ok(None);
         }
         let key = NamingField::PreviousResponse.name();
-        let Some(id) = request.asked.parameters.get(key) else { return Ok(None) };
+        let Some(id) = request.body.parameters.get(key) else { return Ok(None) };
         let id = id.as_str().unwrap_or_default().to_owned();
         let known = self
             .responses
             .get(&(request.owner.clone(), id))
             .filter(|_| self.naming.has(NamingField::PreviousResponse));
         if known.is_some() || named.is_some() {
-            request.asked.parameters.shift_remove(key);
+            request.body.parameters.shift_remove(key);
             return Ok(known);
         }
         if provider == Dialect::OpenaiResponses {
@@ -131,17 +133,17 @@ impl Server {
         }
         let text =
             phrase!("the previous response is not stored; send the complete input, or name the conversation");
-        Err(Refusal::malformed(text).at(key))
+        Err(ApiError::malformed(text).at(key))
     }
 }
 
 /// Returns the name that the client's own fields contain.
-fn client_name(naming: &NamingFields, request: &Request) -> Option<String> {
-    let asked = &request.asked;
+fn client_name(naming: &NamingFields, request: &GatewayRequest) -> Option<String> {
+    let body = &request.body;
     let key = NamingField::PromptCacheKey.name();
-    let cache_key = asked.parameters.get(key);
+    let cache_key = body.parameters.get(key);
     let cache_key = cache_key.filter(|_| naming.has(NamingField::PromptCacheKey)).and_then(Value::as_str);
-    let user = asked.parameters.get("metadata").and_then(|metadata| metadata.get("user_id")?.as_str());
+    let user = body.parameters.get("metadata").and_then(|metadata| metadata.get("user_id")?.as_str());
     let user = user.filter(|_| naming.has(NamingField::UserId) && request.dialect == Dialect::Anthropic);
     cache_key.map(str::to_owned).or_else(|| session_id(user?))
 }

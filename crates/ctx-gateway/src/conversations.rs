@@ -1,21 +1,21 @@
-//! What is stored, for programs that look at it: the conversations of a key, and why a turn was sent as it was.
+//! Routes of stored conversations and of turn reports.
 
 use ctx_chat::StepLabel;
 use ctx_project::chat::now;
 use ctx_types::phrase;
 use serde_json::{Value, json};
 
-use crate::call::{Wishes, conversation, stored_id};
+use crate::api_error::ApiError;
+use crate::conversation_cache::{CachedConversation, load};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
-use crate::refusal::Refusal;
-use crate::rooms::{Kept, load};
+use crate::request_options::{RequestOptions, parse_conversation_name, stored_id};
 
-/// How many conversations are listed.
+/// Maximum number of listed conversations.
 const MAX_LISTED: usize = 1_000;
 
 /// Lists the conversations of a key, the latest changed first.
-pub(crate) async fn list(server: &Server, key: &KeyEntry) -> Result<Value, Refusal> {
+pub(crate) async fn list(server: &Server, key: &KeyEntry) -> Result<Value, ApiError> {
     let prefix = stored_id(&key.name, "");
     let entries = server.store.list().await?.into_iter().filter_map(|entry| {
         let name = entry.id.strip_prefix(&prefix)?.to_owned();
@@ -29,8 +29,8 @@ pub(crate) async fn list(server: &Server, key: &KeyEntry) -> Result<Value, Refus
 }
 
 /// Returns a conversation with its messages.
-pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<Value, Refusal> {
-    let id = stored_id(&key.name, &conversation(name)?);
+pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<Value, ApiError> {
+    let id = stored_id(&key.name, &parse_conversation_name(name)?);
     let stored = load(&server.store, &id).await?;
     let session = stored.session();
     let message = |node: &&ctx_types::session::Node| {
@@ -57,16 +57,16 @@ pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<
     }))
 }
 
-/// Returns why a turn sent what it sent.
+/// Returns the report of a turn.
 pub(crate) fn report(
     server: &Server,
     key: &KeyEntry,
     name: Option<&str>,
     turn: &str,
-) -> Result<Value, Refusal> {
-    let id = stored_id(&key.name, &name.map_or(Ok(String::new()), conversation)?);
+) -> Result<Value, ApiError> {
+    let id = stored_id(&key.name, &name.map_or(Ok(String::new()), parse_conversation_name)?);
     let report = server.reports.get(&(id, turn.into())).ok_or_else(|| {
-        Refusal::not_found(phrase!(
+        ApiError::not_found(phrase!(
             "no report of this turn; the gateway keeps only the latest reports since it started"
         ))
     })?;
@@ -74,12 +74,15 @@ pub(crate) fn report(
 }
 
 /// Deletes a conversation.
-pub(crate) async fn delete(server: &Server, key: &KeyEntry, name: &str) -> Result<Value, Refusal> {
-    let mut visit = server.rooms.enter(&*server.store, &stored_id(&key.name, &conversation(name)?)).await?;
-    if visit.load(&server.store).await?.is_none() {
-        return Err(Refusal::no_conversation(visit.id()));
+pub(crate) async fn delete(server: &Server, key: &KeyEntry, name: &str) -> Result<Value, ApiError> {
+    let mut lease = server
+        .conversations
+        .lease(&*server.store, &stored_id(&key.name, &parse_conversation_name(name)?))
+        .await?;
+    if lease.load(&server.store).await?.is_none() {
+        return Err(ApiError::no_conversation(lease.id()));
     }
-    server.store.delete(visit.id()).await?;
+    server.store.delete(lease.id()).await?;
     Ok(json!({ "id": name, "object": "conversation.deleted", "deleted": true }))
 }
 
@@ -88,34 +91,37 @@ pub(crate) async fn step(
     server: &Server,
     key: &KeyEntry,
     name: &str,
-    (is_undo, wishes): (bool, Wishes),
-) -> Result<Value, Refusal> {
-    let mut visit = server.rooms.enter(&*server.store, &stored_id(&key.name, &conversation(name)?)).await?;
-    let Some(mut kept) = visit.load(&server.store).await? else {
-        return Err(Refusal::no_conversation(visit.id()));
+    (is_undo, options): (bool, RequestOptions),
+) -> Result<Value, ApiError> {
+    let mut lease = server
+        .conversations
+        .lease(&*server.store, &stored_id(&key.name, &parse_conversation_name(name)?))
+        .await?;
+    let Some(mut cached) = lease.load(&server.store).await? else {
+        return Err(ApiError::no_conversation(lease.id()));
     };
-    let revision = kept.conversation.revision();
-    if let Some(seen) = wishes.revision.filter(|seen| *seen != revision) {
-        visit.leave(kept);
+    let revision = cached.conversation.revision();
+    if let Some(seen) = options.revision.filter(|seen| *seen != revision) {
+        lease.put_back(cached);
         let text = phrase!("the conversation is at revision {revision}, not {seen}", revision, seen);
-        return Err(Refusal::conflict(text));
+        return Err(ApiError::conflict(text));
     }
     let (store, at) = (&*server.store, Some(now()));
-    let history = kept.conversation.history();
+    let history = cached.conversation.history();
     let steps = if is_undo { StepLabel::count_undo(history) } else { StepLabel::count_redo(history) };
-    // Without a step, the store reports that there is none.
+    // The store reports an error if no step is left.
     for _ in 0..steps.max(1) {
         if is_undo {
-            kept.conversation.undo(store, at).await?;
+            cached.conversation.undo(store, at).await?;
         } else {
-            kept.conversation.redo(store, at).await?;
+            cached.conversation.redo(store, at).await?;
         }
     }
-    let conversation = &kept.conversation;
+    let conversation = &cached.conversation;
     let state = json!({
         "id": name, "revision": conversation.revision(), "leaf": conversation.session().active_leaf_id(),
     });
-    // What turns keep for each other is about what was taken back, too.
-    visit.leave(Kept::new(kept.conversation));
+    // The cache of turns contains undone messages, so it is not reused.
+    lease.put_back(CachedConversation::new(cached.conversation));
     Ok(state)
 }

@@ -1,13 +1,13 @@
-//! What clients ask and are answered, in the dialects of four providers: requests are read here, and replies written.
+//! Reads requests and writes responses in the API dialects.
 
 mod anthropic;
-mod calls;
 mod effort;
 mod gemini;
 mod mapping;
 mod openai_chat;
 mod openai_responses;
-mod reading;
+mod partial_calls;
+mod request_fields;
 mod response_format;
 mod sse;
 mod tool_choice;
@@ -19,37 +19,37 @@ use ctx_types::{Phrase, Reasoning, ToolCall};
 use ctx_wire::{Delta, Dialect, Finish, ReplyUsage};
 use serde_json::{Map, Value, json};
 
-use crate::refusal::Refusal;
-use calls::CallSoFar;
+use crate::api_error::ApiError;
+use partial_calls::PartialCall;
 
 pub(crate) use mapping::{Target, map_request};
 
-/// What a client asks, whatever its dialect.
+/// The body of a client's request in any API dialect.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
-    /// The agent, with the model if one is named.
+pub(crate) struct ClientRequest {
+    /// Name of the agent, with a model if the client names one.
     pub(crate) model: String,
-    /// The messages, in order; ids are not set.
+    /// Messages without ids.
     pub(crate) messages: Vec<Node>,
-    /// The definitions of tools, in the form of any dialect.
+    /// Tool definitions in the format of any API dialect.
     pub(crate) tools: Vec<Value>,
-    /// Further fields of the body, as they came.
+    /// Further fields of the body, unchanged.
     pub(crate) parameters: Map<String, Value>,
-    /// Whether the answer is to come in pieces.
+    /// Whether the response is streaming.
     pub(crate) streams: bool,
     /// Whether a stream of chat completions ends with its usage.
     pub(crate) wants_usage: bool,
-    /// The conversation that is gone on with, where the client names one.
+    /// Name of the conversation to continue.
     pub(crate) conversation: Option<String>,
     /// Dropped fields, which have no counterpart in the API of the provider.
     pub(crate) lost: Vec<String>,
 }
 
-/// A whole answer, as it is stored.
+/// A complete response with stored ids of tool calls.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct ClientResponse {
     /// The provider's JSON, for a client of the same dialect without streaming.
-    pub(crate) own: Option<String>,
+    pub(crate) provider_json: Option<String>,
     pub(crate) text: String,
     pub(crate) reasoning: Option<Reasoning>,
     pub(crate) calls: Vec<ToolCall>,
@@ -57,19 +57,19 @@ pub(crate) struct Answer {
     pub(crate) usage: ReplyUsage,
 }
 
-/// What stands in the head of every answer.
+/// Fields at the start of every response.
 #[derive(Clone, Debug)]
-pub(crate) struct Label {
-    /// The id of the answer, without the dialect's prefix.
+pub(crate) struct ResponseLabel {
+    /// Id of the response, without the prefix of the API dialect.
     pub(crate) id: String,
-    /// The model, as the client named it.
+    /// The client's name of the model.
     pub(crate) model: String,
-    /// When the turn began, in seconds since 1970.
+    /// Start of the turn, in seconds since 1970.
     pub(crate) created: i64,
 }
 
-/// Reads the body of a request. The model of a Gemini request is in its address.
-pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<Asked, Refusal> {
+/// Reads the body of a request. A Gemini request has the model in its path.
+pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<ClientRequest, ApiError> {
     match dialect {
         Dialect::Anthropic => anthropic::read(body),
         Dialect::Gemini => gemini::read(body),
@@ -78,64 +78,64 @@ pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<Asked, 
     }
 }
 
-/// Writes a whole answer.
-pub(crate) fn write(dialect: Dialect, label: &Label, answer: &Answer) -> Value {
+/// Writes a complete response.
+pub(crate) fn write(dialect: Dialect, label: &ResponseLabel, response: &ClientResponse) -> Value {
     match dialect {
-        Dialect::Anthropic => anthropic::write(label, answer),
-        Dialect::Gemini => gemini::write(label, answer),
-        Dialect::OpenaiResponses => openai_responses::write(label, answer),
-        _ => openai_chat::write(label, answer),
+        Dialect::Anthropic => anthropic::write(label, response),
+        Dialect::Gemini => gemini::write(label, response),
+        Dialect::OpenaiResponses => openai_responses::write(label, response),
+        _ => openai_chat::write(label, response),
     }
 }
 
-/// Writes an error; `kind` and `status` say of which sort it is.
-pub(crate) fn write_error(dialect: Dialect, refusal: &Refusal, message: &str) -> Value {
+/// Writes an API error.
+pub(crate) fn write_error(dialect: Dialect, error: &ApiError, message: &str) -> Value {
     match dialect {
-        Dialect::Anthropic => anthropic::write_error(refusal, message),
-        Dialect::Gemini => gemini::write_error(refusal, message),
-        _ => openai_chat::write_error(refusal, message),
+        Dialect::Anthropic => anthropic::write_error(error, message),
+        Dialect::Gemini => gemini::write_error(error, message),
+        _ => openai_chat::write_error(error, message),
     }
 }
 
-/// Writes an answer piece by piece, as server-sent events.
+/// Writes a response as server-sent events.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct StreamWriter {
     dialect: Dialect,
-    label: Label,
+    label: ResponseLabel,
     wants_usage: bool,
-    /// The part that is open.
+    /// The open part.
     open: Option<Part>,
-    /// How many parts there were, the open one included.
+    /// Number of parts, including the open one.
     parts: usize,
-    /// How many events there were.
+    /// Number of events.
     events: u64,
-    /// The words so far, where the dialect says them again at the end.
+    /// Text of the open part, for API dialects that repeat it at the end.
     text: String,
     reasoning: String,
-    /// The calls that have begun, by their place in the answer.
-    calls: BTreeMap<usize, CallSoFar>,
-    /// Words that came while a call was open that has not ended.
-    held: Vec<(Part, String)>,
+    /// Tool calls by index.
+    calls: BTreeMap<usize, PartialCall>,
+    /// Texts that wait for the end of the open tool call.
+    waiting: Vec<(Part, String)>,
     /// Whether the provider's events are passed through.
-    is_own: bool,
+    is_passed_through: bool,
     /// Whether the provider ended the stream.
     is_done: bool,
 }
 
-/// What comes piece by piece.
+/// A part of a streaming response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Text,
     Reasoning,
-    /// The arguments of the call of this place.
+    /// Arguments of the tool call with this index.
     Call(usize),
 }
 
-impl Pieces {
-    pub(crate) fn new(dialect: Dialect, label: Label, wants_usage: bool) -> Self {
+impl StreamWriter {
+    pub(crate) fn new(dialect: Dialect, label: ResponseLabel, wants_usage: bool) -> Self {
         let (text, reasoning) = (String::new(), String::new());
-        let (calls, held) = (BTreeMap::new(), Vec::new());
-        let (open, parts, events, is_own, is_done) = (None, 0, 0, false, false);
+        let (calls, waiting) = (BTreeMap::new(), Vec::new());
+        let (open, parts, events, is_passed_through, is_done) = (None, 0, 0, false, false);
         Self {
             dialect,
             label,
@@ -146,19 +146,19 @@ impl Pieces {
             text,
             reasoning,
             calls,
-            held,
-            is_own,
+            waiting,
+            is_passed_through,
             is_done,
         }
     }
 
-    /// Writes what stands before the first piece.
-    pub(crate) fn begin(&mut self) -> Vec<u8> {
+    /// Writes the events before the first chunk.
+    pub(crate) fn write_start(&mut self) -> Vec<u8> {
         match self.dialect {
-            Dialect::Anthropic => anthropic::begin(self),
+            Dialect::Anthropic => anthropic::write_start(self),
             Dialect::Gemini => Vec::new(),
-            Dialect::OpenaiResponses => openai_responses::begin(self),
-            _ => openai_chat::begin(self),
+            Dialect::OpenaiResponses => openai_responses::write_start(self),
+            _ => openai_chat::write_start(self),
         }
     }
 
@@ -171,20 +171,20 @@ impl Pieces {
         }
     }
 
-    /// Writes a piece.
-    pub(crate) fn piece(&mut self, delta: &Delta) -> Vec<u8> {
+    /// Writes a delta.
+    pub(crate) fn write_delta(&mut self, delta: &Delta) -> Vec<u8> {
         match delta {
-            Delta::Text(text) => self.words(Part::Text, text),
-            Delta::Reasoning(text) => self.words(Part::Reasoning, text),
-            Delta::Call { index, id, name } => self.begin_call(*index, id, name),
-            Delta::Arguments { index, text } => self.arguments(*index, text),
+            Delta::Text(text) => self.write_text(Part::Text, text),
+            Delta::Reasoning(text) => self.write_text(Part::Reasoning, text),
+            Delta::Call { index, id, name } => self.start_call(*index, id, name),
+            Delta::Arguments { index, text } => self.add_arguments(*index, text),
             _ => Vec::new(),
         }
     }
 
-    /// Writes an event of the provider, which speaks the dialect of the client.
-    pub(crate) fn event(&mut self, json: &str) -> Vec<u8> {
-        self.is_own = true;
+    /// Writes an event of a provider with the client's API dialect.
+    pub(crate) fn write_event(&mut self, json: &str) -> Vec<u8> {
+        self.is_passed_through = true;
         self.is_done = json.trim() == "[DONE]";
         match self.dialect {
             Dialect::Anthropic | Dialect::OpenaiResponses => {
@@ -197,43 +197,43 @@ impl Pieces {
         }
     }
 
-    /// Writes a piece of a part.
-    fn write(&mut self, part: Part, text: &str) -> Vec<u8> {
+    /// Writes text of a part.
+    fn write_part(&mut self, part: Part, text: &str) -> Vec<u8> {
         match self.dialect {
-            Dialect::Anthropic => anthropic::piece(self, part, text),
-            Dialect::Gemini => gemini::piece(self, part, text),
-            Dialect::OpenaiResponses => openai_responses::piece(self, part, text),
-            _ => openai_chat::piece(self, part, text),
+            Dialect::Anthropic => anthropic::write_part(self, part, text),
+            Dialect::Gemini => gemini::write_part(self, part, text),
+            Dialect::OpenaiResponses => openai_responses::write_part(self, part, text),
+            _ => openai_chat::write_part(self, part, text),
         }
     }
 
-    /// Writes the end of an answer, with what came in no piece.
-    pub(crate) fn end(&mut self, answer: &Answer) -> Vec<u8> {
-        if self.is_own {
+    /// Writes the end of a response, with the rest that no chunk contained.
+    pub(crate) fn write_end(&mut self, response: &ClientResponse) -> Vec<u8> {
+        if self.is_passed_through {
             let needs_end = self.dialect == Dialect::OpenaiChat && !self.is_done;
             return if needs_end { sse::text("[DONE]") } else { Vec::new() };
         }
         let mut written = Vec::new();
-        if self.parts == 0 && self.calls.is_empty() && !answer.text.is_empty() {
-            written = self.words(Part::Text, &answer.text);
+        if self.parts == 0 && self.calls.is_empty() && !response.text.is_empty() {
+            written = self.write_text(Part::Text, &response.text);
         }
-        written.extend(self.end_calls(&answer.calls));
+        written.extend(self.end_calls(&response.calls));
         written.extend(match self.dialect {
-            Dialect::Anthropic => anthropic::end(self, answer),
-            Dialect::Gemini => gemini::end(self, answer),
-            Dialect::OpenaiResponses => openai_responses::end(self, answer),
-            _ => openai_chat::end(self, answer),
+            Dialect::Anthropic => anthropic::write_end(self, response),
+            Dialect::Gemini => gemini::write_end(self, response),
+            Dialect::OpenaiResponses => openai_responses::write_end(self, response),
+            _ => openai_chat::write_end(self, response),
         });
         written
     }
 
-    /// Writes that nothing more comes, and why.
-    pub(crate) fn broken(&mut self, refusal: &Refusal, message: &Phrase) -> Vec<u8> {
-        let error = write_error(self.dialect, refusal, &message.to_string());
+    /// Writes an error that ends the stream.
+    pub(crate) fn write_failure(&mut self, error: &ApiError, message: &Phrase) -> Vec<u8> {
+        let body = write_error(self.dialect, error, &message.to_string());
         match self.dialect {
-            Dialect::Anthropic => sse::named("error", &error),
-            Dialect::OpenaiResponses => openai_responses::broken(self, refusal, &message.to_string()),
-            _ => sse::data(&error),
+            Dialect::Anthropic => sse::named("error", &body),
+            Dialect::OpenaiResponses => openai_responses::write_failure(self, error, &message.to_string()),
+            _ => sse::data(&body),
         }
     }
 }

@@ -14,13 +14,13 @@ use serde_json::{Deserializer, Map, Value, json};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::timeout;
 
+use crate::api_error::ApiError;
 use crate::body::RequestBody;
-use crate::call::{Wishes, has_same_provider, returned_headers};
-use crate::figures::Lasting;
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
-use crate::limits::Metered;
-use crate::refusal::Refusal;
+use crate::limits::UsageGuard;
+use crate::metrics::GaugeGuard;
+use crate::request_options::{RequestOptions, has_same_provider, returned_headers};
 use crate::routes::json_bytes;
 use crate::spans::Span;
 
@@ -54,7 +54,7 @@ pub(crate) struct ForwardedRequest {
     pub(crate) dialect: Dialect,
     /// Path below the provider's base URL.
     pub(crate) path: String,
-    pub(crate) wishes: Wishes,
+    pub(crate) options: RequestOptions,
     pub(crate) body: RequestBody,
 }
 
@@ -65,11 +65,11 @@ impl Provider {
         key: &KeyEntry,
         dialect: Dialect,
         model: &str,
-    ) -> Result<Option<Self>, Refusal> {
+    ) -> Result<Option<Self>, ApiError> {
         let Some(client) = &server.passthrough else { return Ok(None) };
         // A Gemini request has the model in its URL.
         let is_name = !model.is_empty() && !model.contains("..") && !model.contains('%');
-        let is_unknown = server.agents.get(model).await.is_err_and(|refusal| refusal.status == 404);
+        let is_unknown = server.agents.get(model).await.is_err_and(|error| error.status == 404);
         if !is_name || !is_unknown {
             return Ok(None);
         }
@@ -81,7 +81,7 @@ impl Provider {
                 model = excerpt(model),
                 dialect = provider.name()
             );
-            return Err(Refusal::not_found(text).at("model"));
+            return Err(ApiError::not_found(text).at("model"));
         }
         Ok(Some(Self { client: client.clone(), model: None }))
     }
@@ -92,10 +92,10 @@ impl Provider {
         key: &KeyEntry,
         dialect: Dialect,
         model: &str,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, ApiError> {
         let agent = server.agents.get(model).await?;
         key.check_agent(&agent.agent)?;
-        let client = agent.whole[0].clone();
+        let client = agent.complete_clients[0].clone();
         let endpoint = client.endpoint();
         if !has_same_provider(dialect, endpoint.dialect) {
             let text = phrase!(
@@ -103,7 +103,7 @@ impl Provider {
                 agent = &agent.agent,
                 dialect = endpoint.dialect.name()
             );
-            return Err(Refusal::not_found(text).at("model"));
+            return Err(ApiError::not_found(text).at("model"));
         }
         let model = endpoint.model.clone();
         Ok(Self { client, model })
@@ -122,8 +122,8 @@ pub(crate) async fn forward(
     provider: Provider,
     request: ForwardedRequest,
     span: Arc<Span>,
-) -> Result<Response<Body>, Refusal> {
-    let ForwardedRequest { dialect, path, wishes, body } = request;
+) -> Result<Response<Body>, ApiError> {
+    let ForwardedRequest { dialect, path, options, body } = request;
     let Provider { client, model } = provider;
     let RequestBody { bytes, mut json, .. } = body;
     let bytes = match model.filter(|_| json.contains_key("model")) {
@@ -133,13 +133,13 @@ pub(crate) async fn forward(
         }
         None => bytes,
     };
-    if wishes.dry_run {
+    if options.dry_run {
         return Ok(json_bytes(bytes));
     }
-    let metered = server.meters.begin(key)?;
-    let open = Lasting::new(server.clone(), |figures| &figures.open_turns);
-    let headers = wishes.headers_for(dialect, client.endpoint().dialect);
-    let client = client.with_headers(headers).with_parameters(&wishes.parameters);
+    let usage_guard = server.meters.start_turn(key)?;
+    let open_turn = GaugeGuard::new(server.clone(), |metrics| &metrics.open_turns);
+    let headers = options.headers_for(dialect, client.endpoint().dialect);
+    let client = client.with_headers(headers).with_parameters(&options.parameters);
     let mut response = client.forward(&path, bytes.into(), &server.end).await?;
     let status = StatusCode::from_u16(response.status()).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut headers = returned_headers(response.headers());
@@ -148,11 +148,18 @@ pub(crate) async fn forward(
     }
     let body = if status.is_success() {
         let (server, tail) = (server.clone(), Vec::new());
-        let passing =
-            PassingResponse { response, server, metered, tail, has_failed: false, _open: open, _span: span };
+        let passing = PassingResponse {
+            response,
+            server,
+            usage_guard,
+            tail,
+            has_failed: false,
+            _open_turn: open_turn,
+            _span: span,
+        };
         passing.into_body()
     } else {
-        server.figures.ended(ReplyUsage::default(), true);
+        server.metrics.count_turn(ReplyUsage::default(), true);
         // An error may repeat the API key.
         let error = read_small(&mut response).await?;
         client.redact(String::from_utf8_lossy(&error).into_owned()).into()
@@ -178,11 +185,11 @@ async fn read_small(response: &mut RawResponse) -> Result<Vec<u8>, ClientError> 
 struct PassingResponse {
     response: RawResponse,
     server: Arc<Server>,
-    metered: Metered,
+    usage_guard: UsageGuard,
     /// The last bytes.
     tail: Vec<u8>,
     has_failed: bool,
-    _open: Lasting,
+    _open_turn: GaugeGuard,
     /// Keeps the request's span open until the response ends.
     _span: Arc<Span>,
 }
@@ -231,8 +238,8 @@ impl PassingResponse {
 impl Drop for PassingResponse {
     fn drop(&mut self) {
         let usage = usage_in(&String::from_utf8_lossy(&self.tail));
-        self.server.figures.ended(usage, self.has_failed);
-        self.metered.used(usage.input.saturating_add(usage.output));
+        self.server.metrics.count_turn(usage, self.has_failed);
+        self.usage_guard.add_tokens(usage.input.saturating_add(usage.output));
     }
 }
 

@@ -17,13 +17,13 @@ use tokio::net::TcpListener;
 
 use crate::agents::{Agents, LoadedAgent};
 use crate::body::{BodyReader, DEFAULT_MAX_BYTES};
+use crate::bounded_map::BoundedMap;
+use crate::conversation_cache::{ConversationCache, MAX_MESSAGES};
 use crate::conversation_name::{NamingFields, StoredResponse};
-use crate::figures::Figures;
 use crate::history_cache::{self, HistoryHash};
 use crate::keys::{KeyFile, Keys};
-use crate::latest::Latest;
 use crate::limits::Meters;
-use crate::rooms::{MAX_MESSAGES, Rooms};
+use crate::metrics::Metrics;
 use crate::serve;
 use crate::spans::Exporter;
 use crate::turn::TurnReport;
@@ -72,7 +72,7 @@ pub struct Options {
     /// Handling of parts of a request that the API dialect of the provider cannot express.
     pub on_loss: Option<OnLoss>,
     /// Time limits of clients.
-    pub time: Patience,
+    pub time: TimeLimits,
     /// OpenTelemetry collector of request spans, such as `http://127.0.0.1:4318`. By default, spans are not sent.
     ///
     /// A span has the status, agent, provider host, times, and counts. It has no texts and no keys.
@@ -81,7 +81,7 @@ pub struct Options {
 
 /// Time limits of clients and of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct TimeLimits {
     /// Time limit for a request head. The default is 10 s.
     pub head: Duration,
     /// Time limit for a request body. The default is 60 s.
@@ -94,7 +94,7 @@ pub struct Patience {
     pub ping: Duration,
 }
 
-impl Default for Patience {
+impl Default for TimeLimits {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self { head: seconds(10), body: seconds(60), drain: seconds(30), keys: seconds(2), ping: seconds(10) }
@@ -145,20 +145,20 @@ pub(crate) struct Server {
     /// Client for models that no agent has, if the operator allows them.
     pub(crate) passthrough: Option<Client>,
     pub(crate) bodies: BodyReader,
-    pub(crate) time: Patience,
+    pub(crate) time: TimeLimits,
     pub(crate) on_loss: OnLoss,
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
-    pub(crate) rooms: Rooms,
+    pub(crate) conversations: ConversationCache,
     /// Caches of unnamed requests.
-    pub(crate) caches: Latest<HistoryHash, Arc<TurnCache>>,
+    pub(crate) caches: BoundedMap<HistoryHash, Arc<TurnCache>>,
     /// Fields of requests that name a conversation.
     pub(crate) naming: NamingFields,
     /// Responses of named conversations, by client key and id.
-    pub(crate) responses: Latest<(String, String), StoredResponse>,
+    pub(crate) responses: BoundedMap<(String, String), StoredResponse>,
     /// Reports of the latest turns, by conversation and message.
-    pub(crate) reports: Latest<(String, NodeId), Arc<TurnReport>>,
-    pub(crate) figures: Figures,
+    pub(crate) reports: BoundedMap<(String, NodeId), Arc<TurnReport>>,
+    pub(crate) metrics: Metrics,
     pub(crate) exporter: Option<Arc<Exporter>>,
     /// Cancels running turns.
     pub(crate) end: ctx_pipeline::Cancel,
@@ -232,12 +232,12 @@ impl Gateway {
             on_loss,
             meters: Meters::default(),
             store,
-            rooms: Rooms::new(loaded_messages),
-            caches: Latest::new(history_cache::MAX_BYTES),
+            conversations: ConversationCache::new(loaded_messages),
+            caches: BoundedMap::new(history_cache::MAX_BYTES),
             naming,
-            responses: Latest::new(MAX_RESPONSES),
-            reports: Latest::new(MAX_REPORTS),
-            figures: Figures::default(),
+            responses: BoundedMap::new(MAX_RESPONSES),
+            reports: BoundedMap::new(MAX_REPORTS),
+            metrics: Metrics::default(),
             exporter,
             end: ctx_pipeline::Cancel::default(),
         })))
@@ -339,10 +339,10 @@ async fn reload(server: Arc<Server>) {
     }
 }
 
-type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn ConversationStore>, GatewayError>> + Send>>;
+type StoreFuture = Pin<Box<dyn Future<Output = Result<Arc<dyn ConversationStore>, GatewayError>> + Send>>;
 
 /// Opens the store: a database URL or a file.
-fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayError> {
+fn open_store(given: Option<&Path>, config: &Config) -> Result<StoreFuture, GatewayError> {
     let address = given.and_then(Path::to_str);
     let address =
         address.filter(|text| ["postgres://", "postgresql://"].iter().any(|head| text.starts_with(head)));
@@ -354,7 +354,7 @@ fn open_store(given: Option<&Path>, config: &Config) -> Result<Opening, GatewayE
 }
 
 #[cfg(feature = "postgres")]
-fn connect(address: String) -> Opening {
+fn connect(address: String) -> StoreFuture {
     Box::pin(async move {
         let store = ctx_chat::PostgresStore::connect(&address).await.map_err(ProjectError::from)?;
         Ok(Arc::new(store) as Arc<dyn ConversationStore>)
@@ -362,7 +362,7 @@ fn connect(address: String) -> Opening {
 }
 
 #[cfg(not(feature = "postgres"))]
-fn connect(_: String) -> Opening {
+fn connect(_: String) -> StoreFuture {
     let none = GatewayError::Unusable(phrase!("this program was built without PostgreSQL"));
     Box::pin(std::future::ready(Err(none)))
 }

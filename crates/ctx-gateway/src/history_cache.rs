@@ -7,7 +7,7 @@ use ctx_types::session::Node;
 use ctx_types::{Content, Role};
 use sha2::{Digest as _, Sha256};
 
-use crate::latest::Latest;
+use crate::bounded_map::BoundedMap;
 
 /// Maximum size of the messages of all cached histories, in bytes.
 pub(crate) const MAX_BYTES: usize = 64 << 20;
@@ -31,7 +31,7 @@ pub(crate) struct FoundCache {
 
 /// Takes the cache of the longest history that a request continues. `None` if the request is short.
 pub(crate) fn take(
-    caches: &Latest<HistoryHash, Arc<TurnCache>>,
+    caches: &BoundedMap<HistoryHash, Arc<TurnCache>>,
     (owner, agent): (&str, &str),
     messages: &[Node],
 ) -> Option<FoundCache> {
@@ -66,8 +66,8 @@ pub(crate) fn take(
 
 impl FoundCache {
     /// Keeps the cache for the next request.
-    pub(crate) fn keep(self, caches: &Latest<HistoryHash, Arc<TurnCache>>) {
-        caches.keep_weighing(self.hash, self.cache, self.bytes);
+    pub(crate) fn store(self, caches: &BoundedMap<HistoryHash, Arc<TurnCache>>) {
+        caches.insert_weighted(self.hash, self.cache, self.bytes);
     }
 }
 
@@ -91,18 +91,18 @@ mod tests {
 
     #[test]
     fn finds_cache_of_previous_request() {
-        let caches = Latest::new(MAX_BYTES);
+        let caches = BoundedMap::new(MAX_BYTES);
         let find =
             |owner: &str, clock: &str, count: usize| take(&caches, (owner, "ada"), &history(clock, count));
         assert!(find("a", "12:00", 5).is_none());
         let first = find("a", "12:00", 41).unwrap();
         let cache = first.cache.clone();
-        first.keep(&caches);
+        first.store(&caches);
         assert!(!Arc::ptr_eq(&find("b", "12:01", 43).unwrap().cache, &cache));
         assert!(!Arc::ptr_eq(&find("a", "12:01", 39).unwrap().cache, &cache));
         let next = find("a", "12:01", 43).unwrap();
         assert!(Arc::ptr_eq(&next.cache, &cache));
-        next.keep(&caches);
+        next.store(&caches);
         assert!(Arc::ptr_eq(&find("a", "12:02", 43).unwrap().cache, &cache));
     }
 }

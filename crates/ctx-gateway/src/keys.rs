@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use crate::refusal::{Kind, Refusal};
+use crate::api_error::{ApiError, ApiErrorKind};
 
 /// Maximum number of keys.
 const MAX_KEYS: usize = 10_000;
@@ -103,22 +103,24 @@ impl KeyFile {
     }
 
     fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let odd = |why: Phrase| {
+        let invalid = |why: Phrase| {
             let path = files::name(path);
             ProjectError::Unusable(phrase!("`{path}` is not a key file: {why}", path, why))
         };
-        let value: Value = serde_json::from_slice(bytes).map_err(|_| odd(phrase!("it is not JSON")))?;
+        let value: Value = serde_json::from_slice(bytes).map_err(|_| invalid(phrase!("it is not JSON")))?;
         let list = value
             .get("keys")
             .and_then(Value::as_array)
-            .ok_or_else(|| odd(phrase!("it has no `keys` list")))?;
+            .ok_or_else(|| invalid(phrase!("it has no `keys` list")))?;
         if list.len() > MAX_KEYS {
-            return Err(odd(phrase!("it has too many client keys")));
+            return Err(invalid(phrase!("it has too many client keys")));
         }
         let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
         Ok(Self {
             keys: keys.ok_or_else(|| {
-                odd(phrase!("a client key has no `hash`, or its `name`, `agents` or limits are not valid"))
+                invalid(phrase!(
+                    "a client key has no `hash`, or its `name`, `agents` or limits are not valid"
+                ))
             })?,
         })
     }
@@ -246,11 +248,11 @@ impl KeyEntry {
     }
 
     /// Returns an error if the key does not allow the agent.
-    pub(crate) fn check_agent(&self, agent: &str) -> Result<(), Refusal> {
+    pub(crate) fn check_agent(&self, agent: &str) -> Result<(), ApiError> {
         match &self.agents {
             Some(agents) if !agents.iter().any(|allowed| allowed == agent) => {
                 let text = phrase!("this client key cannot use `{agent}`", agent = excerpt(agent));
-                Err(Refusal::forbidden(text).at("model"))
+                Err(ApiError::forbidden(text).at("model"))
             }
             _ => Ok(()),
         }
@@ -296,11 +298,11 @@ pub(crate) struct Keys {
     place: KeyFilePlace,
     /// Origins of web pages that can send requests without a key.
     origins: Vec<HeaderValue>,
-    accepted: RwLock<Accepted>,
+    accepted: RwLock<AcceptedKeys>,
 }
 
 #[derive(Debug)]
-struct Accepted {
+struct AcceptedKeys {
     /// `None` without a key file: requests from this machine need no key.
     keys: Option<Vec<Arc<KeyEntry>>>,
     /// The content of the file; `None` if it is missing or cannot be read.
@@ -324,7 +326,7 @@ impl Keys {
             agents: None,
             limits: KeyLimits::default(),
         });
-        let accepted = RwLock::new(Accepted { keys: None, bytes: None, local });
+        let accepted = RwLock::new(AcceptedKeys { keys: None, bytes: None, local });
         let keys = Self { place, origins, accepted };
         let path = &keys.place.path;
         // Without this check, a deleted key file would open the gateway.
@@ -384,7 +386,7 @@ impl Keys {
         self.accepted().keys.is_none()
     }
 
-    fn accepted(&self) -> RwLockReadGuard<'_, Accepted> {
+    fn accepted(&self) -> RwLockReadGuard<'_, AcceptedKeys> {
         self.accepted.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -395,7 +397,7 @@ impl Keys {
         &self,
         headers: &HeaderMap,
         query: Option<&str>,
-    ) -> Result<Arc<KeyEntry>, Refusal> {
+    ) -> Result<Arc<KeyEntry>, ApiError> {
         let accepted = self.accepted();
         let Some(keys) = &accepted.keys else {
             return check_local(headers, &self.origins).map(|()| accepted.local.clone());
@@ -411,16 +413,16 @@ impl Keys {
         }
         found.cloned().ok_or_else(|| {
             let text = phrase!("missing or invalid client key");
-            Refusal::new(401, Kind::Unauthorized, text)
+            ApiError::new(401, ApiErrorKind::Unauthorized, text)
         })
     }
 }
 
 /// Returns whether a text is a valid name of a key. Conversations are stored under `NAME/ID`.
 fn is_name(text: &str) -> bool {
-    let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    let is_allowed = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     // `LOCAL` is reserved for requests without a key.
-    !text.is_empty() && text != LOCAL && text.len() <= 64 && text.chars().all(is_fine)
+    !text.is_empty() && text != LOCAL && text.len() <= 64 && text.chars().all(is_allowed)
 }
 
 fn shared(file: KeyFile) -> Vec<Arc<KeyEntry>> {
@@ -439,10 +441,11 @@ fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
         let (scheme, key) = value.split_once([' ', '\t'])?;
         scheme.eq_ignore_ascii_case("bearer").then_some(key)
     });
-    let own = ["x-api-key", "x-goog-api-key"].map(HeaderName::from_static).into_iter().flat_map(values);
+    let api_key_headers =
+        ["x-api-key", "x-goog-api-key"].map(HeaderName::from_static).into_iter().flat_map(values);
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let parameters = pairs.filter(|(name, _)| name == "key").map(|(_, key)| key.into_owned());
-    let keys = bearer.chain(own).map(|key| key.trim().to_owned()).chain(parameters);
+    let keys = bearer.chain(api_key_headers).map(|key| key.trim().to_owned()).chain(parameters);
     keys.take(MAX_GIVEN).collect()
 }
 
@@ -450,9 +453,9 @@ fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
 ///
 /// Other sites can point their host names at a local server, so the host must be a name of this machine. A page of
 /// another local server has another port in its origin.
-fn check_local(headers: &HeaderMap, allowed: &[HeaderValue]) -> Result<(), Refusal> {
+fn check_local(headers: &HeaderMap, allowed: &[HeaderValue]) -> Result<(), ApiError> {
     let refused = || {
-        Refusal::forbidden(phrase!(
+        ApiError::forbidden(phrase!(
             "without client keys, the gateway accepts only requests from this machine"
         ))
     };
@@ -483,9 +486,9 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Returns a random name that cannot be guessed.
-pub(crate) fn random_name() -> Result<String, Refusal> {
+pub(crate) fn random_name() -> Result<String, ApiError> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_| Refusal::internal())?;
+    getrandom::fill(&mut bytes).map_err(|_| ApiError::internal())?;
     Ok(hex(&bytes))
 }
 
@@ -518,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_limit_a_key_never_passes_for_no_limit() {
+    fn rejects_malformed_limits_of_keys() {
         check(&json!({}), true);
         check(&json!({ "agents": null, "turns": null }), true);
         check(&json!({ "agents": ["ada"], "turns": 2 }), true);

@@ -1,4 +1,4 @@
-//! What keys have used up.
+//! Rate limits of client keys.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,13 +7,13 @@ use std::time::Duration;
 use ctx_types::phrase;
 use tokio::time::Instant;
 
+use crate::api_error::ApiError;
 use crate::keys::KeyEntry;
-use crate::refusal::Refusal;
 
-/// The time over which is counted.
+/// Period of the rate limits.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What each key has used up in its minute.
+/// Usage of each key in its current minute.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meters(Arc<Mutex<BTreeMap<String, Meter>>>);
 
@@ -25,16 +25,16 @@ struct Meter {
     turns: u64,
 }
 
-/// A turn that counts against its key while it lasts.
+/// Counts a concurrent turn of a key until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Metered {
+pub(crate) struct UsageGuard {
     meters: Meters,
     key: String,
 }
 
 impl Meters {
-    /// Counts a request, or refuses it.
-    pub(crate) fn begin(&self, key: &KeyEntry) -> Result<Metered, Refusal> {
+    /// Counts a request, or returns an error if the key reached a limit.
+    pub(crate) fn start_turn(&self, key: &KeyEntry) -> Result<UsageGuard, ApiError> {
         let mut meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let fresh = || Meter { since: now, requests: 0, tokens: 0, turns: 0 };
@@ -45,30 +45,30 @@ impl Meters {
         let wait = MINUTE.saturating_sub(now.duration_since(meter.since));
         let is_used = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used >= limit);
         if is_used(meter.requests, key.limits.requests) {
-            return Err(Refusal::rate_limited(
+            return Err(ApiError::rate_limited(
                 phrase!("this client key reached its limit of requests per minute"),
                 wait,
             ));
         }
         if is_used(meter.tokens, key.limits.tokens) {
-            return Err(Refusal::rate_limited(
+            return Err(ApiError::rate_limited(
                 phrase!("this client key reached its limit of tokens per minute"),
                 wait,
             ));
         }
         if is_used(meter.turns, key.limits.turns) {
             let text = phrase!("this client key reached its limit of concurrent turns");
-            return Err(Refusal::rate_limited(text, Duration::from_secs(1)));
+            return Err(ApiError::rate_limited(text, Duration::from_secs(1)));
         }
         meter.requests += 1;
         meter.turns += 1;
-        Ok(Metered { meters: self.clone(), key: key.name.clone() })
+        Ok(UsageGuard { meters: self.clone(), key: key.name.clone() })
     }
 }
 
-impl Metered {
-    /// Counts what a turn cost.
-    pub(crate) fn used(&self, tokens: u64) {
+impl UsageGuard {
+    /// Adds the tokens of a turn.
+    pub(crate) fn add_tokens(&self, tokens: u64) {
         let mut meters = self.meters.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(meter) = meters.get_mut(&self.key) {
             meter.tokens = meter.tokens.saturating_add(tokens);
@@ -76,7 +76,7 @@ impl Metered {
     }
 }
 
-impl Drop for Metered {
+impl Drop for UsageGuard {
     fn drop(&mut self) {
         let mut meters = self.meters.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(meter) = meters.get_mut(&self.key) {

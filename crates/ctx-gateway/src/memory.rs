@@ -8,7 +8,7 @@ use ctx_types::phrase;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
 /// Recommended time before a retry.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -23,13 +23,13 @@ struct Shared {
     /// Memory that each key may always have while it is free. A key gets more if this much stays free for others.
     share: u64,
     /// Time limit for waiting for free memory. Afterwards the client has to retry.
-    patience: Duration,
-    used: Mutex<Used>,
+    wait_limit: Duration,
+    used: Mutex<MemoryUsage>,
     released: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct MemoryUsage {
     all: u64,
     by_key: BTreeMap<String, u64>,
 }
@@ -44,9 +44,9 @@ pub(crate) struct ReservedMemory {
 
 impl SharedMemory {
     /// Creates `max` bytes for all requests, of which each key may always have `share`. Requests wait up to `patience`.
-    pub(crate) fn new(max: u64, share: u64, patience: Duration) -> Self {
+    pub(crate) fn new(max: u64, share: u64, wait_limit: Duration) -> Self {
         let (used, released) = (Mutex::default(), Notify::new());
-        Self(Arc::new(Shared { max, share, patience, used, released }))
+        Self(Arc::new(Shared { max, share, wait_limit, used, released }))
     }
 
     /// Reserves memory if it is free now.
@@ -54,7 +54,7 @@ impl SharedMemory {
     /// # Errors
     ///
     /// The memory is not free.
-    pub(crate) fn try_reserve(&self, key: &str, bytes: u64) -> Result<ReservedMemory, Refusal> {
+    pub(crate) fn try_reserve(&self, key: &str, bytes: u64) -> Result<ReservedMemory, ApiError> {
         let shared = &self.0;
         let bytes = bytes.min(shared.max - shared.share);
         if !shared.take(key, bytes) {
@@ -70,7 +70,7 @@ impl SharedMemory {
     /// # Errors
     ///
     /// The memory is not free in time.
-    pub(crate) async fn reserve(&self, key: &str, bytes: u64) -> Result<ReservedMemory, Refusal> {
+    pub(crate) async fn reserve(&self, key: &str, bytes: u64) -> Result<ReservedMemory, ApiError> {
         let shared = &self.0;
         let bytes = bytes.min(shared.max - shared.share);
         let reserving = async {
@@ -83,15 +83,15 @@ impl SharedMemory {
                 released.await;
             }
         };
-        match timeout(shared.patience, reserving).await {
+        match timeout(shared.wait_limit, reserving).await {
             Ok(()) => Ok(ReservedMemory { shared: shared.clone(), key: key.to_owned(), bytes }),
             Err(_) => Err(busy()),
         }
     }
 }
 
-fn busy() -> Refusal {
-    Refusal::busy(phrase!("other requests use the memory of the gateway; try again later"), RETRY_AFTER)
+fn busy() -> ApiError {
+    ApiError::busy(phrase!("other requests use the memory of the gateway; try again later"), RETRY_AFTER)
 }
 
 impl Shared {
@@ -99,12 +99,12 @@ impl Shared {
     fn take(&self, key: &str, bytes: u64) -> bool {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let all = used.all + bytes;
-        let of_key = used.by_key.get(key).copied().unwrap_or_default() + bytes;
-        let has_room = all <= self.max && (of_key <= self.share || all <= self.max - self.share);
-        let is_free = has_room || bytes == 0;
+        let key_bytes = used.by_key.get(key).copied().unwrap_or_default() + bytes;
+        let is_available = all <= self.max && (key_bytes <= self.share || all <= self.max - self.share);
+        let is_free = is_available || bytes == 0;
         if is_free {
             used.all = all;
-            used.by_key.insert(key.to_owned(), of_key);
+            used.by_key.insert(key.to_owned(), key_bytes);
         }
         is_free
     }
@@ -114,9 +114,9 @@ impl Drop for ReservedMemory {
     fn drop(&mut self) {
         let mut used = self.shared.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.all -= self.bytes;
-        if let Some(of_key) = used.by_key.get_mut(&self.key) {
-            *of_key -= self.bytes;
-            if *of_key == 0 {
+        if let Some(key_bytes) = used.by_key.get_mut(&self.key) {
+            *key_bytes -= self.bytes;
+            if *key_bytes == 0 {
                 used.by_key.remove(&self.key);
             }
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_small_request_does_not_wait_behind_a_large_one() {
+    async fn serves_small_requests_before_large_ones() {
         let memory = SharedMemory::new(10 * MIB, 4 * MIB, Duration::from_secs(3_600));
         let first = memory.reserve("a", 4 * MIB).await.unwrap();
         let mut large = Box::pin(memory.reserve("b", 6 * MIB));

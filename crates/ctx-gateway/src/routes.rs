@@ -17,19 +17,19 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use tower_http::cors::{AllowHeaders, Any, CorsLayer};
 
+use crate::api_error::{ApiError, ApiErrorKind};
 use crate::body::ParsedBody;
-use crate::call::{self, Wishes};
 use crate::conversations;
-use crate::dialect::{self, Answer, Label, Pieces};
-use crate::figures::Lasting;
+use crate::dialect::{self, ClientResponse, ResponseLabel, StreamWriter};
 use crate::forward::{ForwardedRequest, Provider, count_tokens, forward};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
-use crate::refusal::{Kind, Refusal};
+use crate::metrics::GaugeGuard;
+use crate::provider_relay::StreamChunk;
+use crate::request_options::{self, RequestOptions};
 use crate::spans::Span;
 use crate::stored_response::stored_response;
-use crate::turn::{self, Going, Told, lock};
-use crate::upstream::Piece;
+use crate::turn::{self, TurnHandle, TurnProgress, lock};
 
 /// Maximum number of characters of a loss in a header.
 const MAX_LOSS: usize = 200;
@@ -66,8 +66,8 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .route("/turns/{turn}", get(unnamed_report))
         .route("/conversations/{conversation}/undo", post(undo))
         .route("/conversations/{conversation}/redo", post(redo))
-        .fallback(|| async { nowhere(404, phrase!("not found")) })
-        .method_not_allowed_fallback(|| async { nowhere(405, phrase!("method not allowed")) })
+        .fallback(|| async { route_error(404, phrase!("not found")) })
+        .method_not_allowed_fallback(|| async { route_error(405, phrase!("method not allowed")) })
         .with_state(server);
     if origins.is_empty() { router } else { router.layer(cross_origin(origins)) }
 }
@@ -82,8 +82,8 @@ fn cross_origin(origins: Vec<HeaderValue>) -> CorsLayer {
         .max_age(PREFLIGHT_AGE)
 }
 
-fn nowhere(status: u16, message: ctx_types::Phrase) -> Response<Body> {
-    Refusal::new(status, Kind::NotFound, message).into_response(Dialect::OpenaiChat)
+fn route_error(status: u16, message: ctx_types::Phrase) -> Response<Body> {
+    ApiError::new(status, ApiErrorKind::NotFound, message).into_response(Dialect::OpenaiChat)
 }
 
 /// A request for a model.
@@ -126,32 +126,32 @@ impl ModelRequest {
 
 async fn chat(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
     let model = ModelRequest::new(Dialect::OpenaiChat, Action::Reply, "chat/completions");
-    asked(server, model, query, request).await
+    handle_model_request(server, model, query, request).await
 }
 
 async fn completions(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
     let model = ModelRequest::new(Dialect::Completion, Action::Forward, "completions");
-    asked(server, model, query, request).await
+    handle_model_request(server, model, query, request).await
 }
 
 async fn embeddings(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
     let model = ModelRequest::new(Dialect::OpenaiChat, Action::Forward, "embeddings");
-    asked(server, model, query, request).await
+    handle_model_request(server, model, query, request).await
 }
 
 async fn responses(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
     let model = ModelRequest::new(Dialect::OpenaiResponses, Action::Reply, "responses");
-    asked(server, model, query, request).await
+    handle_model_request(server, model, query, request).await
 }
 
 async fn messages(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
     let model = ModelRequest::new(Dialect::Anthropic, Action::Reply, "messages");
-    asked(server, model, query, request).await
+    handle_model_request(server, model, query, request).await
 }
 
 async fn count_messages(State(server): App, query: RawQuery, request: Request<Body>) -> Response<Body> {
     let model = ModelRequest::new(Dialect::Anthropic, Action::CountTokens, "messages/count_tokens");
-    asked(server, model, query, request).await
+    handle_model_request(server, model, query, request).await
 }
 
 /// The path contains the model and the method.
@@ -177,13 +177,13 @@ async fn gemini(
             "`{path}` does not end in a known method, such as `:generateContent`",
             path = excerpt(&path)
         );
-        return Refusal::not_found(text).into_response(Dialect::Gemini);
+        return ApiError::not_found(text).into_response(Dialect::Gemini);
     };
-    asked(server, found, query, request).await
+    handle_model_request(server, found, query, request).await
 }
 
 /// Handles a request for a model. Converts errors to responses.
-async fn asked(
+async fn handle_model_request(
     server: Arc<Server>,
     model: ModelRequest,
     RawQuery(query): RawQuery,
@@ -191,27 +191,27 @@ async fn asked(
 ) -> Response<Body> {
     let dialect = model.dialect;
     let span = Span::new(server.exporter.clone(), dialect);
-    let answered = answer(&server, &span, model, (query, request)).await;
-    let response = answered.unwrap_or_else(|refusal| {
-        tracing::info!(status = refusal.status, code = refusal.code(), %dialect, "rejected a request");
-        refusal.into_response(dialect)
+    let result = respond(&server, &span, model, (query, request)).await;
+    let response = result.unwrap_or_else(|error| {
+        tracing::info!(status = error.status, code = error.code(), %dialect, "rejected a request");
+        error.into_response(dialect)
     });
     let status = response.status().as_u16();
-    server.figures.answered(dialect, status);
-    span.answered(status);
+    server.metrics.count_response(dialect, status);
+    span.set_status(status);
     response
 }
 
-async fn answer(
+async fn respond(
     server: &Arc<Server>,
     span: &Arc<Span>,
     model: ModelRequest,
     (query, request): (Option<String>, Request<Body>),
-) -> Result<Response<Body>, Refusal> {
+) -> Result<Response<Body>, ApiError> {
     let (since, dialect) = (Instant::now(), model.dialect);
     let (parts, body) = request.into_parts();
     let key = server.keys.authorize(&parts.headers, query.as_deref())?;
-    let wishes = Wishes::of(&parts.headers)?.with_query(query.as_deref());
+    let options = RequestOptions::from_headers(&parts.headers)?.with_query(query.as_deref());
     if server.keys.is_open() {
         require_json(&parts.headers)?;
     }
@@ -225,7 +225,7 @@ async fn answer(
     };
     if let Some(provider) = provider {
         let path = model.provider_path(provider.model(&name));
-        let request = ForwardedRequest { dialect, path, wishes, body };
+        let request = ForwardedRequest { dialect, path, options, body };
         return forward(server, &key, provider, request, span.clone()).await;
     }
     if model.action == Action::CountTokens
@@ -234,18 +234,18 @@ async fn answer(
         counted.shift_remove("model");
         body.json = counted;
     }
-    let ParsedBody { mut asked, memory } = body.parse(dialect).await?;
+    let ParsedBody { mut body, memory } = body.parse(dialect).await?;
     if let Some(name) = model.model {
-        asked.model = name;
+        body.model = name;
     }
     if let Action::ReplyAs { streams } = model.action {
-        asked.streams = streams;
+        body.streams = streams;
     }
     let (id, owner) = (crate::keys::random_name()?, key.name.clone());
-    let request = turn::Request { dialect, owner, id, asked, wishes, since, _memory: memory };
+    let request = turn::GatewayRequest { dialect, owner, id, body, options, since, _memory: memory };
     match model.action {
-        Action::CountTokens => Box::pin(count(server, &key, request)).await,
-        _ if request.wishes.dry_run => {
+        Action::CountTokens => Box::pin(count_request_tokens(server, &key, request)).await,
+        _ if request.options.dry_run => {
             Ok(json_bytes(Box::pin(turn::dry_run(server, &key, request)).await?.body))
         }
         _ => reply(server, &key, request, span).await,
@@ -256,37 +256,37 @@ async fn answer(
 async fn reply(
     server: &Arc<Server>,
     key: &KeyEntry,
-    request: turn::Request,
+    request: turn::GatewayRequest,
     span: &Arc<Span>,
-) -> Result<Response<Body>, Refusal> {
-    let turn::Request { dialect, id, asked, wishes, .. } = &request;
-    let label = Label {
+) -> Result<Response<Body>, ApiError> {
+    let turn::GatewayRequest { dialect, id, body, options, .. } = &request;
+    let label = ResponseLabel {
         id: id.clone(),
-        model: asked.model.clone(),
+        model: body.model.clone(),
         created: ctx_project::chat::now() / 1_000,
     };
     let (dialect, wants_usage, streams, explains) =
-        (*dialect, asked.wants_usage, asked.streams, wishes.explains);
-    let going = turn::begin(server, key, request).await?;
-    span.follow(&going.told);
-    let told = going.told.clone();
+        (*dialect, body.wants_usage, body.streams, options.explains);
+    let handle = turn::begin(server, key, request).await?;
+    span.set_turn(&handle.progress);
+    let progress = handle.progress.clone();
     let response = if streams {
-        streamed(server, going, Pieces::new(dialect, label, wants_usage), span.clone()).await
+        streaming_response(server, handle, StreamWriter::new(dialect, label, wants_usage), span.clone()).await
     } else {
-        in_one(server, going, (dialect, label), explains).await
+        complete_response(server, handle, (dialect, label), explains).await
     };
-    response.map_err(|refusal| refusal.with_headers(lock(&told).provider_headers.clone()))
+    response.map_err(|error| error.with_headers(lock(&progress).provider_headers.clone()))
 }
 
 /// Counts the tokens of the request that a turn would send.
-async fn count(
+async fn count_request_tokens(
     server: &Arc<Server>,
     key: &KeyEntry,
-    request: turn::Request,
-) -> Result<Response<Body>, Refusal> {
-    let (dialect, agent) = (request.dialect, server.agents.get(&request.asked.model).await?);
-    let client = &agent.whole[0];
-    let client = client.with_headers(request.wishes.headers_for(dialect, client.endpoint().dialect));
+    request: turn::GatewayRequest,
+) -> Result<Response<Body>, ApiError> {
+    let (dialect, agent) = (request.dialect, server.agents.get(&request.body.model).await?);
+    let client = &agent.complete_clients[0];
+    let client = client.with_headers(request.options.headers_for(dialect, client.endpoint().dialect));
     let preview = turn::dry_run(server, key, request).await?;
     let tokens = count_tokens(server, &client, &preview).await;
     let name = if dialect == Dialect::Gemini { "totalTokens" } else { "input_tokens" };
@@ -294,72 +294,72 @@ async fn count(
 }
 
 /// Rejects a body that a form on another page could send without a preflight request.
-fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
+fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let given = given.map(|value| value.split(';').next().unwrap_or_default().trim());
     if given.is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
         return Ok(());
     }
     let text = phrase!("set the content type `application/json` (required without client keys)");
-    Err(Refusal::new(415, Kind::Malformed, text))
+    Err(ApiError::new(415, ApiErrorKind::Malformed, text))
 }
 
 /// Waits for the complete response.
-async fn in_one(
+async fn complete_response(
     server: &Server,
-    mut going: Going,
-    (dialect, label): (Dialect, Label),
+    mut handle: TurnHandle,
+    (dialect, label): (Dialect, ResponseLabel),
     explains: bool,
-) -> Result<Response<Body>, Refusal> {
-    let answer = loop {
-        match going.pieces.recv().await {
-            Some(Piece::Begun | Piece::Delta(_) | Piece::Event(_)) => {}
-            Some(Piece::End(ended)) => break (*ended)?,
-            None => return Err(Refusal::internal()),
+) -> Result<Response<Body>, ApiError> {
+    let client_response = loop {
+        match handle.chunks.recv().await {
+            Some(StreamChunk::Accepted | StreamChunk::Delta(_) | StreamChunk::Event(_)) => {}
+            Some(StreamChunk::End(ended)) => break (*ended)?,
+            None => return Err(ApiError::internal()),
         }
     };
-    let told = lock(&going.told).clone();
-    let own = answer.own.as_deref();
-    if let Some(own) = own.filter(|_| !explains) {
-        let mut response = json_bytes(own.as_bytes().to_vec());
-        tell(response.headers_mut(), &told, true);
+    let progress = lock(&handle.progress).clone();
+    let provider_json = client_response.provider_json.as_deref();
+    if let Some(provider_json) = provider_json.filter(|_| !explains) {
+        let mut response = json_bytes(provider_json.as_bytes().to_vec());
+        add_turn_headers(response.headers_mut(), &progress, true);
         return Ok(response);
     }
-    let own = own.and_then(|own| serde_json::from_str::<Value>(own).ok());
-    let mut body = own.unwrap_or_else(|| dialect::write(dialect, &label, &answer));
-    if let (true, Some(turn)) = (explains, &told.turn) {
-        let report = server.reports.get(&(told.stored.clone(), turn.clone()));
-        let report = report.as_ref().and_then(|kept| kept.report.as_ref());
-        let name = Some(&told.conversation).filter(|name| !name.is_empty());
-        body["ctx"] = json!({ "conversation": name, "turn": turn, "lost": told.lost, "report": report });
+    let provider_json = provider_json.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let mut body = provider_json.unwrap_or_else(|| dialect::write(dialect, &label, &client_response));
+    if let (true, Some(turn)) = (explains, &progress.turn) {
+        let report = server.reports.get(&(progress.stored.clone(), turn.clone()));
+        let report = report.as_ref().and_then(|entry| entry.report.as_ref());
+        let name = Some(&progress.conversation).filter(|name| !name.is_empty());
+        body["ctx"] = json!({ "conversation": name, "turn": turn, "lost": progress.lost, "report": report });
     }
     let mut response = json_bytes(body.to_string().into_bytes());
-    tell(response.headers_mut(), &told, true);
+    add_turn_headers(response.headers_mut(), &progress, true);
     Ok(response)
 }
 
 /// Waits until the provider accepts the request, then streams the response. Earlier errors become normal error
 /// responses. A provider that takes long is not waited for.
-async fn streamed(
+async fn streaming_response(
     server: &Arc<Server>,
-    mut going: Going,
-    pieces: Pieces,
+    mut handle: TurnHandle,
+    writer: StreamWriter,
     span: Arc<Span>,
-) -> Result<Response<Body>, Refusal> {
-    let first = match timeout(server.time.ping, going.pieces.recv()).await {
-        Ok(Some(Piece::End(ended))) if ended.is_err() => {
-            return Err(ended.err().unwrap_or_else(Refusal::internal));
+) -> Result<Response<Body>, ApiError> {
+    let first = match timeout(server.time.ping, handle.chunks.recv()).await {
+        Ok(Some(StreamChunk::End(ended))) if ended.is_err() => {
+            return Err(ended.err().unwrap_or_else(ApiError::internal));
         }
-        Ok(None) => return Err(Refusal::internal()),
+        Ok(None) => return Err(ApiError::internal()),
         Ok(first) => first,
         Err(_) => None,
     };
-    let told = lock(&going.told).clone();
-    let open = Lasting::new(server.clone(), |figures| &figures.open_streams);
+    let progress = lock(&handle.progress).clone();
+    let open = GaugeGuard::new(server.clone(), |metrics| &metrics.open_streams);
     let ping = server.time.ping;
-    let state = Streaming {
-        going,
-        pieces,
+    let state = StreamingResponse {
+        handle,
+        writer,
         next: first,
         ping,
         has_begun: false,
@@ -373,29 +373,29 @@ async fn streamed(
     });
     let mut response = Response::new(Body::from_stream(body));
     let headers = response.headers_mut();
-    tell(headers, &told, false);
+    add_turn_headers(headers, &progress, false);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     Ok(response)
 }
 
 /// A streaming response.
-struct Streaming {
-    going: Going,
-    pieces: Pieces,
+struct StreamingResponse {
+    handle: TurnHandle,
+    writer: StreamWriter,
     /// The first chunk, if it has already arrived.
-    next: Option<Piece<Answer>>,
+    next: Option<StreamChunk<ClientResponse>>,
     /// Interval of pings before the first chunk.
     ping: Duration,
     /// Whether a chunk was sent.
     has_begun: bool,
     is_over: bool,
-    _open: Lasting,
+    _open: GaugeGuard,
     /// Keeps the request's span open until the response ends.
     _span: Arc<Span>,
 }
 
-impl Streaming {
+impl StreamingResponse {
     /// Returns the next bytes; `None` at the end of the response.
     async fn next(&mut self) -> Option<Vec<u8>> {
         if self.is_over {
@@ -403,29 +403,29 @@ impl Streaming {
         }
         let next = match self.next.take() {
             Some(next) => Some(next),
-            None if self.has_begun => self.going.pieces.recv().await,
-            None => match timeout(self.ping, self.going.pieces.recv()).await {
+            None if self.has_begun => self.handle.chunks.recv().await,
+            None => match timeout(self.ping, self.handle.chunks.recv()).await {
                 Ok(next) => next,
-                Err(_) => return Some(self.pieces.ping()),
+                Err(_) => return Some(self.writer.ping()),
             },
         };
-        let piece = next.unwrap_or_else(|| Piece::End(Box::new(Err(Refusal::internal()))));
-        let needs_begin = match &piece {
-            Piece::Delta(_) => !self.has_begun,
-            Piece::End(ended) => !self.has_begun && ended.is_ok(),
-            Piece::Begun | Piece::Event(_) => false,
+        let chunk = next.unwrap_or_else(|| StreamChunk::End(Box::new(Err(ApiError::internal()))));
+        let needs_begin = match &chunk {
+            StreamChunk::Delta(_) => !self.has_begun,
+            StreamChunk::End(ended) => !self.has_begun && ended.is_ok(),
+            StreamChunk::Accepted | StreamChunk::Event(_) => false,
         };
-        let mut written = if needs_begin { self.pieces.begin() } else { Vec::new() };
-        self.has_begun |= !matches!(piece, Piece::Begun);
-        match piece {
-            Piece::Begun => {}
-            Piece::Delta(delta) => written.extend(self.pieces.piece(&delta)),
-            Piece::Event(event) => written.extend(self.pieces.event(&event)),
-            Piece::End(ended) => {
+        let mut written = if needs_begin { self.writer.write_start() } else { Vec::new() };
+        self.has_begun |= !matches!(chunk, StreamChunk::Accepted);
+        match chunk {
+            StreamChunk::Accepted => {}
+            StreamChunk::Delta(delta) => written.extend(self.writer.write_delta(&delta)),
+            StreamChunk::Event(event) => written.extend(self.writer.write_event(&event)),
+            StreamChunk::End(ended) => {
                 self.is_over = true;
                 written.extend(match *ended {
-                    Ok(answer) => self.pieces.end(&answer),
-                    Err(refusal) => self.pieces.broken(&refusal, &refusal.message),
+                    Ok(client_response) => self.writer.write_end(&client_response),
+                    Err(error) => self.writer.write_failure(&error, &error.message),
                 });
             }
         }
@@ -434,27 +434,27 @@ impl Streaming {
 }
 
 /// Adds headers with the stored position and the losses of the request.
-fn tell(headers: &mut HeaderMap, told: &Told, is_over: bool) {
-    headers.extend(told.provider_headers.clone());
+fn add_turn_headers(headers: &mut HeaderMap, progress: &TurnProgress, is_over: bool) {
+    headers.extend(progress.provider_headers.clone());
     let mut put = |name: &'static str, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(name, value);
         }
     };
-    if !told.conversation.is_empty() {
-        put("x-ctx-conversation", &call::encode_name(&told.conversation));
+    if !progress.conversation.is_empty() {
+        put("x-ctx-conversation", &request_options::encode_name(&progress.conversation));
     }
-    if let Some(turn) = &told.turn {
+    if let Some(turn) = &progress.turn {
         put("x-ctx-turn", turn);
     }
-    if let Some(answer) = told.answer.as_ref().filter(|_| is_over) {
-        put("x-ctx-answer", answer);
-        put("x-ctx-revision", &told.revision.to_string());
+    if let Some(reply) = progress.reply.as_ref().filter(|_| is_over) {
+        put("x-ctx-answer", reply);
+        put("x-ctx-revision", &progress.revision.to_string());
     }
-    if !told.lost.is_empty() {
+    if !progress.lost.is_empty() {
         let is_plain = |character: &char| character.is_ascii_graphic() || *character == ' ';
         let plain = |text: &String| text.chars().filter(is_plain).take(MAX_LOSS).collect::<String>();
-        put("x-ctx-lost", &told.lost.iter().map(plain).collect::<Vec<_>>().join("; "));
+        put("x-ctx-lost", &progress.lost.iter().map(plain).collect::<Vec<_>>().join("; "));
     }
 }
 
@@ -465,7 +465,7 @@ pub(crate) fn json_bytes(body: Vec<u8>) -> Response<Body> {
 }
 
 /// Handles a read request that requires a key.
-async fn told<F: Future<Output = Result<Value, Refusal>>>(
+async fn handle_read<F: Future<Output = Result<Value, ApiError>>>(
     server: &Server,
     (headers, query): (&HeaderMap, Option<&str>),
     dialect: Dialect,
@@ -473,16 +473,16 @@ async fn told<F: Future<Output = Result<Value, Refusal>>>(
 ) -> Response<Body> {
     let value = match server.keys.authorize(headers, query) {
         Ok(key) => work(key).await,
-        Err(refusal) => Err(refusal),
+        Err(error) => Err(error),
     };
     match value {
         Ok(value) => json_bytes(value.to_string().into_bytes()),
-        Err(refusal) => refusal.into_response(dialect),
+        Err(error) => error.into_response(dialect),
     }
 }
 
 /// Returns the agents that a key may use.
-fn agents(server: &Server, key: &KeyEntry) -> Vec<String> {
+fn allowed_agents(server: &Server, key: &KeyEntry) -> Vec<String> {
     server.agents.names().into_iter().filter(|agent| key.check_agent(agent).is_ok()).collect()
 }
 
@@ -507,7 +507,7 @@ async fn list_models(
     write: impl Fn(&str, ModelSize) -> Value,
 ) -> Vec<Value> {
     let mut models = Vec::new();
-    for (index, name) in agents(server, key).iter().enumerate() {
+    for (index, name) in allowed_agents(server, key).iter().enumerate() {
         let size = if index < MAX_WINDOWS { model_size(server, name).await } else { ModelSize::default() };
         models.push(write(name, size));
     }
@@ -545,7 +545,7 @@ fn put_sizes(model: &mut Value, sizes: &[(&str, Option<u32>)]) {
 
 async fn models(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
     let from = (&headers, query.as_deref());
-    told(&server, from, Dialect::OpenaiChat, |key| {
+    handle_read(&server, from, Dialect::OpenaiChat, |key| {
         let server = server.clone();
         async move {
             let data = list_models(&server, &key, openai_model).await;
@@ -562,10 +562,10 @@ async fn model(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
         let server = server.clone();
         async move {
-            known(&server, &key, &name)?;
+            check_model(&server, &key, &name)?;
             Ok(openai_model(&name, model_size(&server, &name).await))
         }
     })
@@ -573,17 +573,17 @@ async fn model(
 }
 
 /// Returns an error for an unknown agent or one that the key may not use.
-fn known(server: &Server, key: &KeyEntry, name: &str) -> Result<(), Refusal> {
+fn check_model(server: &Server, key: &KeyEntry, name: &str) -> Result<(), ApiError> {
     let agent = name.split_once('@').map_or(name, |(agent, _)| agent);
-    if agents(server, key).iter().any(|known| known == agent) {
+    if allowed_agents(server, key).iter().any(|known| known == agent) {
         Ok(())
     } else {
-        Err(Refusal::not_found(phrase!("no model `{name}`", name = excerpt(name))))
+        Err(ApiError::not_found(phrase!("no model `{name}`", name = excerpt(name))))
     }
 }
 
 async fn gemini_models(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
+    handle_read(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
         let server = server.clone();
         async move {
             let models = list_models(&server, &key, gemini_model_entry).await;
@@ -599,10 +599,10 @@ async fn gemini_model(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
+    handle_read(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
         let server = server.clone();
         async move {
-            known(&server, &key, &name)?;
+            check_model(&server, &key, &name)?;
             Ok(gemini_model_entry(&name, model_size(&server, &name).await))
         }
     })
@@ -615,7 +615,7 @@ async fn response(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::OpenaiResponses, |key| {
+    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiResponses, |key| {
         let server = server.clone();
         async move { stored_response(&server, &key, &id).await }
     })
@@ -623,10 +623,10 @@ async fn response(
 }
 
 async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
-    if let Err(refusal) = server.keys.authorize(&headers, query.as_deref()) {
-        return refusal.into_response(Dialect::OpenaiChat);
+    if let Err(error) = server.keys.authorize(&headers, query.as_deref()) {
+        return error.into_response(Dialect::OpenaiChat);
     }
-    let mut response = Response::new(Body::from(server.figures.to_text()));
+    let mut response = Response::new(Body::from(server.metrics.to_text()));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
@@ -634,7 +634,7 @@ async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderM
 
 async fn list(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
     let from = (&headers, query.as_deref());
-    told(&server, from, Dialect::OpenaiChat, |key| {
+    handle_read(&server, from, Dialect::OpenaiChat, |key| {
         let server = server.clone();
         async move { conversations::list(&server, &key).await }
     })
@@ -647,7 +647,7 @@ async fn show(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
         let server = server.clone();
         async move { conversations::show(&server, &key, &name).await }
     })
@@ -660,7 +660,7 @@ async fn report(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
         std::future::ready(conversations::report(&server, &key, Some(&name), &turn))
     })
     .await
@@ -672,7 +672,7 @@ async fn unnamed_report(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
         std::future::ready(conversations::report(&server, &key, None, &turn))
     })
     .await
@@ -684,7 +684,7 @@ async fn delete(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
         let server = server.clone();
         async move { conversations::delete(&server, &key, &name).await }
     })
@@ -705,9 +705,9 @@ async fn step(
     RawQuery(query): RawQuery,
     (headers, is_undo): (HeaderMap, bool),
 ) -> Response<Body> {
-    told(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        let (server, wishes) = (server.clone(), Wishes::of(&headers));
-        async move { conversations::step(&server, &key, &name, (is_undo, wishes?)).await }
+    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
+        let (server, options) = (server.clone(), RequestOptions::from_headers(&headers));
+        async move { conversations::step(&server, &key, &name, (is_undo, options?)).await }
     })
     .await
 }

@@ -68,8 +68,8 @@ pub(crate) async fn serve(server: Arc<Server>, listener: TcpListener, end: impl 
 
 /// Waits until no turn runs and all connections are closed.
 async fn idle(server: &Server, connections: &Connections) {
-    let figures = &server.figures;
-    while figures.open_turns.load(Ordering::Relaxed) > 0 || connections.count() > 0 {
+    let metrics = &server.metrics;
+    while metrics.open_turns.load(Ordering::Relaxed) > 0 || connections.count() > 0 {
         sleep(PAUSE).await;
     }
 }

@@ -8,8 +8,8 @@ use ctx_types::{Diagnostic, Message, Severity, phrase};
 use ctx_wire::{Dialect, Options, Request, codes};
 use serde_json::Value;
 
-use crate::dialect::{Asked, Target, map_request};
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
+use crate::dialect::{ClientRequest, Target, map_request};
 
 /// Diagnostics about messages that lose something that the model would read.
 const LOSSES: [ctx_types::Code; 6] = [
@@ -28,11 +28,11 @@ const LOSSES: [ctx_types::Code; 6] = [
 ///
 /// The provider's API has no counterpart for a part of the request, and `on_loss` does not drop it.
 pub(crate) fn convert(
-    asked: &mut Asked,
+    body: &mut ClientRequest,
     client: Dialect,
     setup: &ChatSetup,
     on_loss: OnLoss,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     let provider = setup.endpoint().dialect;
     if client == provider {
         return Ok(());
@@ -41,15 +41,15 @@ pub(crate) fn convert(
     let rules = setup.agent.model(&turn).0.request;
     let model = setup.agent.model_name(&turn).unwrap_or_default();
     let target = Target { dialect: provider, model, rules };
-    let lost = map_request(asked, client, target);
-    asked.messages.iter_mut().for_each(forget_form);
+    let lost = map_request(body, client, target);
+    body.messages.iter_mut().for_each(forget_form);
     if on_loss == OnLoss::Drop {
-        asked.lost = lost.into_iter().map(|loss| loss.field).collect();
+        body.lost = lost.into_iter().map(|loss| loss.field).collect();
         return Ok(());
     }
     match lost.into_iter().next() {
-        Some(loss) => Err(loss.into_refusal()),
-        None => check_messages(asked, target),
+        Some(loss) => Err(loss.into_api_error()),
+        None => check_messages(body, target),
     }
 }
 
@@ -64,10 +64,13 @@ fn forget_form(node: &mut Node) {
 }
 
 /// Rejects messages and parameters that would lose something.
-fn check_messages(asked: &Asked, Target { dialect, model, rules }: Target<'_>) -> Result<(), Refusal> {
+fn check_messages(
+    body: &ClientRequest,
+    Target { dialect, model, rules }: Target<'_>,
+) -> Result<(), ApiError> {
     let messages: Vec<Message> =
-        asked.messages.iter().map(|node| node.to_message(&"request".into())).collect();
-    let request = Request { model, tools: &[], parameters: &asked.parameters };
+        body.messages.iter().map(|node| node.to_message(&"request".into())).collect();
+    let request = Request { model, tools: &[], parameters: &body.parameters };
     let encoded = dialect.encode_with(&messages, &request, &Options { rules, ..Options::default() });
     // In commands, the name of a speaker is an info.
     let is_lost = |found: &&Diagnostic| {
@@ -75,7 +78,7 @@ fn check_messages(asked: &Asked, Target { dialect, model, rules }: Target<'_>) -
         is_severe && LOSSES.contains(&found.code)
     };
     match encoded.diagnostics.iter().find(is_lost) {
-        Some(found) => Err(Refusal::malformed(phrase!(
+        Some(found) => Err(ApiError::malformed(phrase!(
             "a message cannot be sent to the provider: {problem}; `on-loss = \"drop\"` in `ctx.toml` drops it",
             problem = &found.message
         ))),
@@ -86,13 +89,13 @@ fn check_messages(asked: &Asked, Target { dialect, model, rules }: Target<'_>) -
 /// Adds the client's parameters to the agent's, and overrides them. Returns the dropped fields of the client.
 pub(crate) fn fill(
     shape: &mut RequestShape,
-    asked: &mut Asked,
+    body: &mut ClientRequest,
     client: Dialect,
     provider: Dialect,
 ) -> Vec<String> {
-    shape.streams = asked.streams;
-    shape.tools = std::mem::take(&mut asked.tools);
-    let parameters = std::mem::take(&mut asked.parameters);
+    shape.streams = body.streams;
+    shape.tools = std::mem::take(&mut body.tools);
+    let parameters = std::mem::take(&mut body.parameters);
     if client == provider {
         shape.client_fields = Some(parameters.keys().cloned().collect());
     }
@@ -100,5 +103,5 @@ pub(crate) fn fill(
         shape.parameters.shift_remove("max_tokens");
     }
     shape.parameters.extend(parameters);
-    std::mem::take(&mut asked.lost)
+    std::mem::take(&mut body.lost)
 }

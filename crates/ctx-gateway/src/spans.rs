@@ -1,5 +1,4 @@
-//! What OpenTelemetry is told: one span for each request, with figures and names of the operator's, and never with words
-//! or keys.
+//! OpenTelemetry spans: one for each request, with counts and the operator's names, without texts and keys.
 
 mod otlp;
 
@@ -9,56 +8,56 @@ use std::time::{Duration, SystemTime};
 
 use ctx_wire::{Dialect, ReplyUsage};
 
-use crate::turn::{Told, lock};
+use crate::turn::{TurnProgress, lock};
 
 pub(crate) use otlp::Exporter;
 
-/// A request while it lasts; the exporter gets it once whoever answers it has let go of it.
+/// Span of a running request. Dropping it sends it to the exporter.
 #[derive(Debug)]
 pub(crate) struct Span {
     exporter: Option<Arc<Exporter>>,
     begun: SystemTime,
     dialect: Dialect,
     status: AtomicU16,
-    told: OnceLock<Arc<Mutex<Told>>>,
+    progress: OnceLock<Arc<Mutex<TurnProgress>>>,
 }
 
-/// A request that is over.
+/// Span of a finished request.
 #[derive(Debug)]
-struct Ended {
+struct FinishedSpan {
     begun: SystemTime,
     dialect: Dialect,
     status: u16,
-    turn: Observed,
+    turn: SpanAttributes,
 }
 
-/// What is noted of a turn for its span.
+/// Attributes of a turn's span.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Observed {
-    /// The agent, by the name of its file.
+pub(crate) struct SpanAttributes {
+    /// Name of the agent.
     pub(crate) agent: Option<String>,
-    /// The host of the provider that answered.
+    /// Host of the provider.
     pub(crate) server: Option<String>,
-    /// How long it took until the provider was asked.
+    /// Time until the first provider request.
     pub(crate) ready: Option<Duration>,
     pub(crate) usage: ReplyUsage,
-    /// Why there is no answer.
+    /// Code of the error of a failed turn.
     pub(crate) error: Option<&'static str>,
 }
 
 impl Span {
     pub(crate) fn new(exporter: Option<Arc<Exporter>>, dialect: Dialect) -> Arc<Self> {
-        let (begun, status, told) = (SystemTime::now(), AtomicU16::new(0), OnceLock::new());
-        Arc::new(Self { exporter, begun, dialect, status, told })
+        let (begun, status, progress) = (SystemTime::now(), AtomicU16::new(0), OnceLock::new());
+        Arc::new(Self { exporter, begun, dialect, status, progress })
     }
 
-    /// Notes what is known of the turn, which goes on.
-    pub(crate) fn follow(&self, told: &Arc<Mutex<Told>>) {
+    /// Sets the running turn.
+    pub(crate) fn set_turn(&self, progress: &Arc<Mutex<TurnProgress>>) {
         // A request has one turn.
-        drop(self.told.set(told.clone()));
+        drop(self.progress.set(progress.clone()));
     }
 
-    pub(crate) fn answered(&self, status: u16) {
+    pub(crate) fn set_status(&self, status: u16) {
         self.status.store(status, Ordering::Relaxed);
     }
 }
@@ -66,8 +65,8 @@ impl Span {
 impl Drop for Span {
     fn drop(&mut self) {
         let Some(exporter) = &self.exporter else { return };
-        let turn = self.told.get().map(|told| lock(told).observed.clone()).unwrap_or_default();
+        let turn = self.progress.get().map(|progress| lock(progress).attributes.clone()).unwrap_or_default();
         let status = self.status.load(Ordering::Relaxed);
-        exporter.send(&Ended { begun: self.begun, dialect: self.dialect, status, turn });
+        exporter.send(&FinishedSpan { begun: self.begun, dialect: self.dialect, status, turn });
     }
 }

@@ -5,31 +5,31 @@ use ctx_types::phrase;
 use ctx_wire::{Dialect, Finish, ReplyUsage};
 use serde_json::Value;
 
-use crate::call::stored_id;
-use crate::dialect::{self, Answer, Label};
+use crate::api_error::ApiError;
+use crate::conversation_cache::load;
+use crate::dialect::{self, ClientResponse, ResponseLabel};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
-use crate::refusal::Refusal;
-use crate::rooms::load;
+use crate::request_options::stored_id;
 
 /// Returns a response in the format of the Responses API.
-pub(crate) async fn stored_response(server: &Server, key: &KeyEntry, id: &str) -> Result<Value, Refusal> {
+pub(crate) async fn stored_response(server: &Server, key: &KeyEntry, id: &str) -> Result<Value, ApiError> {
     let unknown = || {
-        Refusal::not_found(phrase!(
+        ApiError::not_found(phrase!(
             "no response `{id}`; the gateway keeps only the latest ids since it started",
             id = excerpt(id)
         ))
     };
-    let place = server.responses.get(&(key.name.clone(), id.to_owned())).ok_or_else(unknown)?;
-    let conversation = load(&server.store, &stored_id(&key.name, &place.conversation)).await?;
-    let node = conversation.session().node(&place.node).ok_or_else(unknown)?;
-    let message = node.to_message(&place.node);
+    let stored = server.responses.get(&(key.name.clone(), id.to_owned())).ok_or_else(unknown)?;
+    let conversation = load(&server.store, &stored_id(&key.name, &stored.conversation)).await?;
+    let node = conversation.session().node(&stored.node).ok_or_else(unknown)?;
+    let message = node.to_message(&stored.node);
     let metadata = |name: &str| node.metadata.as_ref().and_then(|metadata| metadata.kept.get(name));
     let text = |name: &str| metadata(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let tokens = |name: &str| metadata("usage").and_then(|usage| usage.get(name)?.as_u64());
     let is_cut_off = text("finishReason") == Finish::Length.as_str();
-    let answer = Answer {
-        own: None,
+    let client_response = ClientResponse {
+        provider_json: None,
         text: node.content.as_ref().map(|content| content.text().into_owned()).unwrap_or_default(),
         reasoning: message.reasoning.clone(),
         calls: message.tool_calls.clone(),
@@ -41,8 +41,8 @@ pub(crate) async fn stored_response(server: &Server, key: &KeyEntry, id: &str) -
         },
     };
     let own_id = id.strip_prefix("resp_").unwrap_or(id).to_owned();
-    let label = Label { id: own_id, model: text("modelId"), created: 0 };
-    let mut response = dialect::write(Dialect::OpenaiResponses, &label, &answer);
+    let label = ResponseLabel { id: own_id, model: text("modelId"), created: 0 };
+    let mut response = dialect::write(Dialect::OpenaiResponses, &label, &client_response);
     response["id"] = id.into();
     Ok(response)
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use axum::http::HeaderMap;
 use ctx_chat::{
-    Chat, ChatLog, Client, RequestShape, TurnEnd, TurnError, TurnEvent, TurnOutcome, TurnPreview, TurnRequest,
-    UnstoredConversation, preview_turn, run_turn, run_unstored_turn,
+    Chat, ChatLog, Client, RequestShape, TurnEnd, TurnError, TurnEvent, TurnOutcome, TurnPreview,
+    TurnRequest, UnstoredConversation, preview_turn, run_turn, run_unstored_turn,
 };
 use ctx_pipeline::Cancel;
 use ctx_types::report::Report;
@@ -15,30 +15,30 @@ use ctx_types::{Diagnostic, Role, Severity, phrase};
 use ctx_wire::{Dialect, Reply, codes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::agents::Compiled;
+use crate::agents::ServedAgent;
 use crate::alignment::sent_session;
-use crate::call::{Wishes, stored_id};
+use crate::api_error::ApiError;
+use crate::conversation_cache::CachedConversation;
 use crate::conversation_name::{ConversationName, StoredResponse};
-use crate::dialect::{Answer, Asked};
-use crate::figures::Lasting;
+use crate::dialect::{ClientRequest, ClientResponse};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
-use crate::limits::Metered;
+use crate::limits::UsageGuard;
 use crate::memory::ReservedMemory;
-use crate::refusal::Refusal;
-use crate::rooms::Kept;
+use crate::metrics::GaugeGuard;
+use crate::provider_relay::{CallIds, ProviderRelay, ProviderResponse, StreamChunk};
+use crate::request_options::{RequestOptions, stored_id};
 use crate::shape;
-use crate::spans::Observed;
+use crate::spans::SpanAttributes;
 use crate::turn_conversation::{
-    NamedConversation, TurnConversation, UnnamedConversation, aligned, begin_named, enter, grow, leave,
-    unnamed,
+    NamedConversation, TurnConversation, UnnamedConversation, align_messages, append_messages, begin_named,
+    build_unnamed, lease_conversation, put_back,
 };
-use crate::upstream::{OwnAnswer, Piece, Upstream};
 
-/// How many pieces of an answer wait for a slow client.
-const PIECES: usize = 16;
+/// Chunks buffered for a slow client.
+const CHUNK_BUFFER: usize = 16;
 
-/// Findings that say that something was not sent.
+/// Diagnostics about parts of a request that are not sent.
 const LOSSES: [ctx_types::Code; 9] = [
     codes::BLOCK_FIELDS,
     codes::PART_NOT_ACCEPTED,
@@ -51,43 +51,43 @@ const LOSSES: [ctx_types::Code; 9] = [
     codes::BLANK_NOT_SENT,
 ];
 
-/// A request of a client.
+/// A client's request with its owner and options.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct GatewayRequest {
     pub(crate) dialect: Dialect,
     pub(crate) owner: String,
     /// Id of the response, without the prefix of the dialect.
     pub(crate) id: String,
-    pub(crate) asked: Asked,
-    pub(crate) wishes: Wishes,
+    pub(crate) body: ClientRequest,
+    pub(crate) options: RequestOptions,
     pub(crate) since: Instant,
     /// Memory of the turn, reserved until its end.
     pub(crate) _memory: ReservedMemory,
 }
 
-/// A turn that is under way; it is stopped when this is dropped before its end.
+/// A running turn. Dropping the handle cancels the turn.
 #[derive(Debug)]
-pub(crate) struct Going {
-    pub(crate) pieces: Receiver<Piece<Answer>>,
-    pub(crate) told: Arc<Mutex<Told>>,
-    _stop: Stop,
+pub(crate) struct TurnHandle {
+    pub(crate) chunks: Receiver<StreamChunk<ClientResponse>>,
+    pub(crate) progress: Arc<Mutex<TurnProgress>>,
+    _cancel: CancelGuard,
 }
 
-/// What is known of a turn while it goes on.
+/// Progress of a running turn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
-    /// The conversation, as its key calls it. Empty without a name.
+pub(crate) struct TurnProgress {
+    /// The client's name of the conversation. Empty without a name.
     pub(crate) conversation: String,
-    /// The id under which it is stored.
+    /// Stored id of the conversation.
     pub(crate) stored: String,
     /// The user's message, or the id of the response to an unnamed request.
     pub(crate) turn: Option<NodeId>,
-    /// The message with the answer.
-    pub(crate) answer: Option<NodeId>,
+    /// The stored reply.
+    pub(crate) reply: Option<NodeId>,
     pub(crate) revision: u64,
-    /// What could not be said to the provider.
+    /// Descriptions of parts that were not sent to the provider.
     pub(crate) lost: Vec<String>,
-    pub(crate) observed: Observed,
+    pub(crate) attributes: SpanAttributes,
     /// Headers of the last response of a provider that are returned to the client.
     pub(crate) provider_headers: HeaderMap,
 }
@@ -95,54 +95,65 @@ pub(crate) struct Told {
 /// The explanation of a turn.
 #[derive(Debug)]
 pub(crate) struct TurnReport {
-    /// The report of its context, if there is one.
+    /// The report of the context.
     pub(crate) report: Option<Box<Report>>,
     /// The error of a failed turn.
     pub(crate) error: Option<String>,
 }
 
-/// Stops a turn when the client is gone.
-struct Stop(Cancel);
+/// Cancels a turn when the client disconnects.
+struct CancelGuard(Cancel);
 
-impl std::fmt::Debug for Stop {
+impl std::fmt::Debug for CancelGuard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Stop")
+        f.write_str("CancelGuard")
     }
 }
 
-impl Drop for Stop {
+impl Drop for CancelGuard {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
 
+/// Counters of a running turn.
+struct TurnGuards {
+    usage: UsageGuard,
+    _open_turn: GaugeGuard,
+}
+
 /// A turn with its data.
 struct Turn {
     server: Arc<Server>,
-    agent: Arc<Compiled>,
-    request: Request,
+    agent: Arc<ServedAgent>,
+    request: GatewayRequest,
     input: Option<String>,
     conversation: TurnConversation,
-    told: Arc<Mutex<Told>>,
+    progress: Arc<Mutex<TurnProgress>>,
     /// Memory of the stored conversation, reserved until the end.
     _memory: ReservedMemory,
 }
 
 /// Begins a turn. New messages of a named conversation are stored when this returns.
-pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request) -> Result<Going, Refusal> {
-    let metered = server.meters.begin(key)?;
-    let lasting = Lasting::new(server.clone(), |figures| &figures.open_turns);
-    let (agent, mut request, name) = admitted(server, key, request).await?;
-    let observed = Observed { agent: Some(agent.agent.clone()), ..Observed::default() };
-    let mut told = Told { stored: stored_id(&request.owner, ""), observed, ..Told::default() };
+pub(crate) async fn begin(
+    server: &Arc<Server>,
+    key: &KeyEntry,
+    request: GatewayRequest,
+) -> Result<TurnHandle, ApiError> {
+    let usage = server.meters.start_turn(key)?;
+    let open_turn = GaugeGuard::new(server.clone(), |metrics| &metrics.open_turns);
+    let (agent, mut request, name) = authorize(server, key, request).await?;
+    let attributes = SpanAttributes { agent: Some(agent.agent.clone()), ..SpanAttributes::default() };
+    let mut progress =
+        TurnProgress { stored: stored_id(&request.owner, ""), attributes, ..TurnProgress::default() };
     let (conversation, input, memory) = if let Some(name) = name {
         let (named, input, memory) = begin_named(server, key, &agent, &mut request, &name).await?;
-        (told.conversation, told.stored) = (name.name, named.visit.id().to_owned());
+        (progress.conversation, progress.stored) = (name.name, named.lease.id().to_owned());
         (TurnConversation::Named(Box::new(named)), input, memory)
     } else {
-        told.turn = Some(request.id.as_str().into());
+        progress.turn = Some(request.id.as_str().into());
         let memory = server.bodies.reserve_conversation(&key.name, 0)?;
-        let (unnamed, input) = unnamed(server, &agent, &mut request);
+        let (unnamed, input) = build_unnamed(server, &agent, &mut request);
         (TurnConversation::Unnamed(Box::new(unnamed)), input, memory)
     };
     let turn = Turn {
@@ -151,76 +162,77 @@ pub(crate) async fn begin(server: &Arc<Server>, key: &KeyEntry, request: Request
         request,
         input,
         conversation,
-        told: Arc::default(),
+        progress: Arc::default(),
         _memory: memory,
     };
-    *lock(&turn.told) = told;
-    Ok(turn.spawn((metered, lasting)))
+    *lock(&turn.progress) = progress;
+    Ok(turn.spawn(TurnGuards { usage, _open_turn: open_turn }))
 }
 
 /// Returns the request that a turn would send to the provider.
 pub(crate) async fn dry_run(
     server: &Arc<Server>,
     key: &KeyEntry,
-    request: Request,
-) -> Result<TurnPreview, Refusal> {
-    let _metered = server.meters.begin(key)?;
-    let (agent, mut request, name) = admitted(server, key, request).await?;
+    request: GatewayRequest,
+) -> Result<TurnPreview, ApiError> {
+    let _usage = server.meters.start_turn(key)?;
+    let (agent, mut request, name) = authorize(server, key, request).await?;
     let (setup, is_stateless) = (&agent.setup, name.is_none());
-    let (session, input, found, cache) = if let Some(name) = name {
-        let (visit, kept) = enter(server, &request, &name).await?;
-        let stored = kept.as_ref().map(|kept| kept.conversation.session());
-        let (mut messages, input, after) = aligned(stored, &mut request, &name);
+    let (session, input, leased, cache) = if let Some(name) = name {
+        let (lease, cached) = lease_conversation(server, &request, &name).await?;
+        let stored = cached.as_ref().map(|cached| cached.conversation.session());
+        let (mut messages, input, after) = align_messages(stored, &mut request, &name);
         let mut session = stored.cloned().unwrap_or_else(|| Session::new("preview"));
-        grow(&mut session, after.as_ref(), &mut messages)?;
-        let is_own = request.dialect == setup.endpoint().dialect;
-        let session = sent_session(&session, &messages, is_own)?.unwrap_or(session);
-        (session, input, Some((visit, kept)), None)
+        append_messages(&mut session, after.as_ref(), &mut messages)?;
+        let is_same_dialect = request.dialect == setup.endpoint().dialect;
+        let session = sent_session(&session, &messages, is_same_dialect)?.unwrap_or(session);
+        (session, input, Some((lease, cached)), None)
     } else {
-        let (UnnamedConversation { session, cache }, input) = unnamed(server, &agent, &mut request);
+        let (UnnamedConversation { session, cache }, input) = build_unnamed(server, &agent, &mut request);
         (session, input, None, cache)
     };
-    let kept = found.as_ref().and_then(|(_, kept)| kept.as_ref());
-    let _memory = server.bodies.reserve_conversation(&key.name, kept.map_or(0, Kept::bytes))?;
+    let cached = leased.as_ref().and_then(|(_, cached)| cached.as_ref());
+    let _memory =
+        server.bodies.reserve_conversation(&key.name, cached.map_or(0, CachedConversation::bytes))?;
     let mut chat = setup.for_turns(None);
     fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;
     let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), Some(&session));
     turn.turn.is_stateless = is_stateless;
-    let memory = kept.map(|kept| &kept.memory).or_else(|| cache.as_ref().map(|found| &*found.cache));
+    let memory = cached.map(|cached| &cached.memory).or_else(|| cache.as_ref().map(|found| &*found.cache));
     let preview = Box::pin(preview_turn(&chat, Some(&session), memory, turn)).await;
-    if let Some((visit, kept)) = found {
-        leave(visit, kept);
+    if let Some((lease, cached)) = leased {
+        put_back(lease, cached);
     }
     if let Some(cache) = cache {
-        cache.keep(&server.caches);
+        cache.store(&server.caches);
     }
-    preview.map_err(Refusal::from)
+    preview.map_err(ApiError::from)
 }
 
 /// Adds the client's parameters to the agent's. Returns the names of parameters that the provider's dialect does not
 /// have.
-fn fill_shape(shape: &mut RequestShape, request: &mut Request, provider: Dialect) -> Vec<String> {
-    if request.wishes.has_no_samplers(provider) {
+fn fill_shape(shape: &mut RequestShape, request: &mut GatewayRequest, provider: Dialect) -> Vec<String> {
+    if request.options.has_no_samplers(provider) {
         for name in ["temperature", "top_p", "top_k"] {
             shape.parameters.shift_remove(name);
         }
     }
-    shape::fill(shape, &mut request.asked, request.dialect, provider)
+    shape::fill(shape, &mut request.body, request.dialect, provider)
 }
 
 /// Finds the agent, which the key must be allowed to use, and the name of the conversation.
-async fn admitted(
+async fn authorize(
     server: &Arc<Server>,
     key: &KeyEntry,
-    mut request: Request,
-) -> Result<(Arc<Compiled>, Request, Option<ConversationName>), Refusal> {
-    let agent = server.agents.get(&request.asked.model).await?;
+    mut request: GatewayRequest,
+) -> Result<(Arc<ServedAgent>, GatewayRequest, Option<ConversationName>), ApiError> {
+    let agent = server.agents.get(&request.body.model).await?;
     key.check_agent(&agent.agent)?;
     let name = server.find_name(agent.setup.endpoint().dialect, &mut request)?;
-    shape::convert(&mut request.asked, request.dialect, &agent.setup, server.on_loss)?;
-    if name.is_none() && (request.wishes.after.is_some() || request.wishes.revision.is_some()) {
-        return Err(Refusal::malformed(phrase!(
+    shape::convert(&mut request.body, request.dialect, &agent.setup, server.on_loss)?;
+    if name.is_none() && (request.options.after.is_some() || request.options.revision.is_some()) {
+        return Err(ApiError::malformed(phrase!(
             "`x-ctx-after` and `x-ctx-revision` require `x-ctx-conversation`"
         )));
     }
@@ -228,22 +240,22 @@ async fn admitted(
 }
 
 impl Turn {
-    /// Runs the turn in a task: what is stored does not depend on whether the client reads the response.
-    fn spawn(self, counted: (Metered, Lasting)) -> Going {
-        let (sender, pieces) = channel(PIECES);
-        let (cancel, told) = (Cancel::default(), self.told.clone());
-        let (stop, heard) = (Stop(cancel.clone()), told.clone());
+    /// Runs the turn in a task. It is stored even if the client does not read the response.
+    fn spawn(self, guards: TurnGuards) -> TurnHandle {
+        let (sender, chunks) = channel(CHUNK_BUFFER);
+        let (cancel, progress) = (Cancel::default(), self.progress.clone());
+        let (cancel_guard, shared) = (CancelGuard(cancel.clone()), progress.clone());
         tokio::spawn(async move {
             let (server, since) = (self.server.clone(), self.request.since);
             let ended = self.run(&sender, &cancel).await;
-            let usage = ended.as_ref().map(|answer| answer.usage).unwrap_or_default();
-            let error = ended.as_ref().err().map(Refusal::code);
+            let usage = ended.as_ref().map(|response| response.usage).unwrap_or_default();
+            let error = ended.as_ref().err().map(ApiError::code);
             {
-                let mut told = lock(&told);
-                (told.observed.usage, told.observed.error) = (usage, error);
+                let mut progress = lock(&progress);
+                (progress.attributes.usage, progress.attributes.error) = (usage, error);
             }
-            server.figures.ended(usage, ended.is_err());
-            counted.0.used(usage.input.saturating_add(usage.output));
+            server.metrics.count_turn(usage, ended.is_err());
+            guards.usage.add_tokens(usage.input.saturating_add(usage.output));
             tracing::info!(
                 took = ?since.elapsed(),
                 input = usage.input,
@@ -251,80 +263,85 @@ impl Turn {
                 error,
                 "a turn ended"
             );
-            drop(counted);
+            drop(guards);
             // A disconnected client ignores the end.
-            drop(sender.send(Piece::End(Box::new(ended))).await);
+            drop(sender.send(StreamChunk::End(Box::new(ended))).await);
         });
-        Going { pieces, told: heard, _stop: stop }
+        TurnHandle { chunks, progress: shared, _cancel: cancel_guard }
     }
 
     /// Runs the turn.
-    async fn run(mut self, sender: &Sender<Piece<Answer>>, cancel: &Cancel) -> Result<Answer, Refusal> {
+    async fn run(
+        mut self,
+        sender: &Sender<StreamChunk<ClientResponse>>,
+        cancel: &Cancel,
+    ) -> Result<ClientResponse, ApiError> {
         let agent = self.agent.clone();
-        let pieces = self.request.asked.streams;
-        let clients = if pieces { &agent.pieces } else { &agent.whole };
+        let streams = self.request.body.streams;
+        let clients = if streams { &agent.streaming_clients } else { &agent.complete_clients };
         let provider = agent.setup.endpoint().dialect;
-        let is_own = self.request.dialect == provider;
+        let is_same_dialect = self.request.dialect == provider;
         // The gateway itself selects the format `alt` of Gemini's stream.
-        let parameters = &mut self.request.wishes.parameters;
-        parameters.retain(|(name, _)| is_own && name != "alt");
+        let parameters = &mut self.request.options.parameters;
+        parameters.retain(|(name, _)| is_same_dialect && name != "alt");
         let clients = clients.iter().map(|client| client.clone().with_parameters(parameters));
         let clients: Vec<Client> = clients.collect();
-        let headers = self.request.wishes.headers_for(self.request.dialect, provider);
-        let told = self.told.clone();
-        let upstream = Upstream::new(&clients, pieces.then_some(sender), is_own, headers, &told);
+        let headers = self.request.options.headers_for(self.request.dialect, provider);
+        let progress = self.progress.clone();
+        let relay =
+            ProviderRelay::new(&clients, streams.then_some(sender), is_same_dialect, headers, &progress);
         let session = self.conversation.session();
         let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(session));
         request.turn.is_stateless = matches!(self.conversation, TurnConversation::Unnamed(_));
         request.tags.run_id = self.request.tags().run_id;
-        self.lose(&found);
+        self.record_losses(&found);
         let mut chat = agent.setup.for_turns(None);
         let lost = fill_shape(&mut chat.shape, &mut self.request, provider);
-        lock(&self.told).lost.extend(lost);
-        (chat.leaves_calls, chat.accepts_blank) = (true, is_own);
-        chat.model = &upstream;
-        let ended = self.carry_out(&chat, &upstream, request, cancel).await;
+        lock(&self.progress).lost.extend(lost);
+        (chat.leaves_calls, chat.accepts_blank) = (true, is_same_dialect);
+        chat.model = &relay;
+        let ended = self.run_until_end(&chat, &relay, request, cancel).await;
         drop(chat);
-        let (reply, own, host) = upstream.into_reply();
-        lock(&self.told).observed.server = host;
-        self.settle(ended, (reply, own))
+        let (reply, provider_response, host) = relay.into_reply();
+        lock(&self.progress).attributes.server = host;
+        self.finish(ended, (reply, provider_response))
     }
 
     /// Runs the turn until its end, or until it is canceled.
-    async fn carry_out(
+    async fn run_until_end(
         &mut self,
         chat: &Chat<'_>,
-        upstream: &Upstream<'_, Answer>,
+        relay: &ProviderRelay<'_, ClientResponse>,
         mut request: TurnRequest,
         cancel: &Cancel,
-    ) -> Result<TurnEnd, Refusal> {
-        let Self { server, conversation, told, request: asked, .. } = self;
-        let watched = told.clone();
+    ) -> Result<TurnEnd, ApiError> {
+        let Self { server, conversation, progress, request: client_request, .. } = self;
+        let watched = progress.clone();
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(&watched).turn = Some(id),
-            TurnEvent::Delta(delta) => upstream.take(delta),
-            TurnEvent::Found(found) => lose(&watched, &[found]),
+            TurnEvent::Delta(delta) => relay.take_delta(delta),
+            TurnEvent::Found(found) => record_losses(&watched, &[found]),
             TurnEvent::Sending { round: 1, .. } => {
-                let took = asked.since.elapsed();
-                server.figures.ready_after(took);
-                lock(&watched).observed.ready = Some(took);
+                let took = client_request.since.elapsed();
+                server.metrics.record_ready_time(took);
+                lock(&watched).attributes.ready = Some(took);
             }
             _ => {}
         };
         match conversation {
             TurnConversation::Named(named) => {
-                let NamedConversation { visit, kept, sent } = &mut **named;
+                let NamedConversation { lease, cached, sent } = &mut **named;
                 request.sent = sent.take();
                 let log = ChatLog {
                     store: &*server.store,
-                    conversation: &mut kept.conversation,
-                    memory: Some(&kept.memory),
-                    lease: Some(visit.hold()),
+                    conversation: &mut cached.conversation,
+                    memory: Some(&cached.memory),
+                    lease: Some(lease.store_lease()),
                 };
-                lock(told).turn = Some(log.conversation.session().active_leaf_id().clone());
+                lock(progress).turn = Some(log.conversation.session().active_leaf_id().clone());
                 let turn = run_turn(chat, Some(log), request, &mut watch, cancel);
-                until_end(&server.end, cancel, turn).await
+                wait_for_end(&server.end, cancel, turn).await
             }
             TurnConversation::Unnamed(unnamed) => {
                 let UnnamedConversation { session, cache } = &mut **unnamed;
@@ -332,70 +349,70 @@ impl Turn {
                 let memory = cache.as_ref().map(|found| &*found.cache);
                 let unstored = UnstoredConversation { session, memory };
                 let turn = run_unstored_turn(chat, unstored, request, &mut watch, cancel);
-                until_end(&server.end, cancel, turn).await
+                wait_for_end(&server.end, cancel, turn).await
             }
         }
     }
 
     /// Keeps the results of the turn, and builds the response.
-    fn settle(
+    fn finish(
         self,
-        ended: Result<TurnEnd, Refusal>,
-        (reply, own): (Option<Reply>, Option<OwnAnswer>),
-    ) -> Result<Answer, Refusal> {
+        ended: Result<TurnEnd, ApiError>,
+        (reply, provider_response): (Option<Reply>, Option<ProviderResponse>),
+    ) -> Result<ClientResponse, ApiError> {
         // After an error, the conversation in memory may be older than the stored one. The next turn loads it again.
         let mut end = ended?;
-        let Self { server, request, conversation, told, .. } = self;
+        let Self { server, request, conversation, progress, .. } = self;
         let (name, stored, turn) = {
-            let mut told = lock(&told);
+            let mut progress = lock(&progress);
             if let TurnConversation::Named(named) = &conversation {
-                told.answer.clone_from(&end.answer);
-                told.revision = named.kept.conversation.revision();
+                progress.reply.clone_from(&end.answer);
+                progress.revision = named.cached.conversation.revision();
             }
-            (told.conversation.clone(), told.stored.clone(), told.turn.clone())
+            (progress.conversation.clone(), progress.stored.clone(), progress.turn.clone())
         };
         let error = match &end.outcome {
             TurnOutcome::Failed(failure) => Some(failure.to_string()),
             _ => None,
         };
         if let Some(turn) = turn {
-            server.reports.keep((stored, turn), Arc::new(TurnReport { report: end.report.take(), error }));
+            server.reports.insert((stored, turn), Arc::new(TurnReport { report: end.report.take(), error }));
         }
-        let provider_id = own.as_ref().and(reply.as_ref()).and_then(|reply| reply.id.clone());
-        let answer = answer_of(&end, (reply, own), request.dialect);
+        let provider_id = provider_response.as_ref().and(reply.as_ref()).and_then(|reply| reply.id.clone());
+        let response = build_response(&end, (reply, provider_response), request.dialect);
         let is_answered = matches!(end.outcome, TurnOutcome::Answered);
         match conversation {
             TurnConversation::Named(named) => {
-                named.visit.leave(named.kept);
+                named.lease.put_back(named.cached);
                 if let (Dialect::OpenaiResponses, Some(node)) = (request.dialect, end.answer) {
                     let id = provider_id.unwrap_or_else(|| format!("resp_{}", request.id));
-                    server.responses.keep((request.owner, id), StoredResponse { conversation: name, node });
+                    server.responses.insert((request.owner, id), StoredResponse { conversation: name, node });
                 }
             }
             TurnConversation::Unnamed(unnamed) => {
                 if let Some(cache) = unnamed.cache {
-                    cache.keep(&server.caches);
+                    cache.store(&server.caches);
                 }
             }
         }
         match end.outcome {
-            _ if is_answered => Ok(answer),
+            _ if is_answered => Ok(response),
             TurnOutcome::Failed(failure) => Err(failure.into()),
-            _ => Err(Refusal::unavailable(phrase!("the turn was stopped"))),
+            _ => Err(ApiError::unavailable(phrase!("the turn was stopped"))),
         }
     }
 
-    fn lose(&self, found: &[Diagnostic]) {
-        lose(&self.told, found);
+    fn record_losses(&self, diagnostics: &[Diagnostic]) {
+        record_losses(&self.progress, diagnostics);
     }
 }
 
 /// Waits for the end of a turn. Cancels it when the gateway ends.
-async fn until_end(
+async fn wait_for_end(
     end: &Cancel,
     cancel: &Cancel,
     turn: impl Future<Output = Result<TurnEnd, TurnError>>,
-) -> Result<TurnEnd, Refusal> {
+) -> Result<TurnEnd, ApiError> {
     let mut turn = std::pin::pin!(turn);
     let ended = tokio::select! {
         ended = &mut turn => ended,
@@ -407,14 +424,21 @@ async fn until_end(
     ended.map_err(|error| error.source.into())
 }
 
-/// Makes the answer, with the tool call ids of the conversation.
-fn answer_of(end: &TurnEnd, (reply, own): (Option<Reply>, Option<OwnAnswer>), dialect: Dialect) -> Answer {
+/// Builds the response, with the tool call ids of the conversation.
+fn build_response(
+    end: &TurnEnd,
+    (reply, provider_response): (Option<Reply>, Option<ProviderResponse>),
+    dialect: Dialect,
+) -> ClientResponse {
     let (reply, calls) = (reply.unwrap_or_default(), end.calls.clone());
-    let ids =
-        reply.tool_calls.iter().zip(&calls).map(|(own, stored)| (own.id.to_string(), stored.id.to_string()));
-    let ids: Vec<(String, String)> = ids.collect();
-    Answer {
-        own: own.and_then(|own| own.into_whole(ids, dialect)),
+    let ids = reply
+        .tool_calls
+        .iter()
+        .zip(&calls)
+        .map(|(decoded, stored)| CallIds { decoded: decoded.id.to_string(), stored: stored.id.to_string() });
+    let ids: Vec<CallIds> = ids.collect();
+    ClientResponse {
+        provider_json: provider_response.and_then(|response| response.into_body(ids, dialect)),
         text: reply.text.to_string(),
         reasoning: reply.reasoning,
         calls,
@@ -423,29 +447,30 @@ fn answer_of(end: &TurnEnd, (reply, own): (Option<Reply>, Option<OwnAnswer>), di
     }
 }
 
-/// Notes what could not be said to the provider, and tells the log of everything.
-fn lose(told: &Mutex<Told>, found: &[Diagnostic]) {
-    for finding in found {
-        let place = finding.location.pointer.as_deref().unwrap_or_default();
-        tracing::debug!(code = %finding.code, place, "a finding");
+/// Records the parts that were not sent to the provider. Logs all diagnostics.
+fn record_losses(progress: &Mutex<TurnProgress>, diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics {
+        let place = diagnostic.location.pointer.as_deref().unwrap_or_default();
+        tracing::debug!(code = %diagnostic.code, place, "a finding");
         // An info about fields names those that the model does not read. A path into the body, such as `/messages/1`,
         // names a part that was sent.
         let is_sent = !place.trim_start_matches('/').starts_with(|first: char| first.is_ascii_digit());
-        let is_hint = match finding.code {
-            codes::BLOCK_FIELDS => finding.severity == Severity::Info,
+        let is_hint = match diagnostic.code {
+            codes::BLOCK_FIELDS => diagnostic.severity == Severity::Info,
             codes::PART_NOT_ACCEPTED => is_sent,
             _ => false,
         };
-        if LOSSES.contains(&finding.code) && !is_hint {
-            tracing::info!(code = %finding.code, place, "the API dialect of the provider does not support everything in the request");
-            let (mut told, text) = (lock(told), format!("{} {}", finding.code, finding.message));
-            if !told.lost.contains(&text) {
-                told.lost.push(text);
+        if LOSSES.contains(&diagnostic.code) && !is_hint {
+            tracing::info!(code = %diagnostic.code, place, "the API dialect of the provider does not support everything in the request");
+            let (mut progress, text) =
+                (lock(progress), format!("{} {}", diagnostic.code, diagnostic.message));
+            if !progress.lost.contains(&text) {
+                progress.lost.push(text);
             }
         }
     }
 }
 
-pub(crate) fn lock(told: &Mutex<Told>) -> MutexGuard<'_, Told> {
-    told.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn lock(progress: &Mutex<TurnProgress>) -> MutexGuard<'_, TurnProgress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,17 +7,17 @@ use ctx_project::chat::now;
 use ctx_types::session::{Node, NodeId, Session, SessionError, SessionOp};
 use ctx_types::{Content, Role, phrase};
 
-use crate::agents::Compiled;
+use crate::agents::ServedAgent;
 use crate::alignment::{AlignmentRules, RequestMessage, align, sent_session};
-use crate::call::stored_id;
+use crate::api_error::ApiError;
+use crate::conversation_cache::{CachedConversation, ConversationLease};
 use crate::conversation_name::ConversationName;
 use crate::gateway::Server;
 use crate::history_cache::{self, FoundCache};
 use crate::keys::KeyEntry;
 use crate::memory::ReservedMemory;
-use crate::refusal::Refusal;
-use crate::rooms::{Kept, Visit};
-use crate::turn::Request;
+use crate::request_options::stored_id;
+use crate::turn::GatewayRequest;
 
 /// Time in which the same message again is a retry.
 const RETRY_MILLIS: i64 = 60_000;
@@ -30,8 +30,8 @@ pub(crate) enum TurnConversation {
 
 /// A stored conversation.
 pub(crate) struct NamedConversation {
-    pub(crate) visit: Visit,
-    pub(crate) kept: Kept,
+    pub(crate) lease: ConversationLease,
+    pub(crate) cached: CachedConversation,
     /// The conversation for the provider, if it differs.
     pub(crate) sent: Option<Session>,
 }
@@ -46,53 +46,57 @@ pub(crate) struct UnnamedConversation {
 pub(crate) async fn begin_named(
     server: &Arc<Server>,
     key: &KeyEntry,
-    agent: &Compiled,
-    request: &mut Request,
+    agent: &ServedAgent,
+    request: &mut GatewayRequest,
     name: &ConversationName,
-) -> Result<(NamedConversation, Option<String>, ReservedMemory), Refusal> {
-    let (visit, kept) = enter(server, request, name).await?;
-    let memory = server.bodies.reserve_conversation(&key.name, kept.as_ref().map_or(0, Kept::bytes))?;
-    let session = kept.as_ref().map(|kept| kept.conversation.session());
-    let (mut messages, input, after) = aligned(session, request, name);
-    let may_begin = if kept.is_none() { one_more(server, key).await? } else { None };
-    let kept = store(server, &visit, kept, (after.as_ref(), &mut messages), &request.tags()).await?;
-    drop(may_begin);
-    let is_own = request.dialect == agent.setup.endpoint().dialect;
-    let sent = sent_session(kept.conversation.session(), &messages, is_own)?;
-    Ok((NamedConversation { visit, kept, sent }, input, memory))
+) -> Result<(NamedConversation, Option<String>, ReservedMemory), ApiError> {
+    let (lease, cached) = lease_conversation(server, request, name).await?;
+    let memory = server
+        .bodies
+        .reserve_conversation(&key.name, cached.as_ref().map_or(0, CachedConversation::bytes))?;
+    let session = cached.as_ref().map(|cached| cached.conversation.session());
+    let (mut messages, input, after) = align_messages(session, request, name);
+    let limit_lease = if cached.is_none() { check_conversation_limit(server, key).await? } else { None };
+    let cached =
+        store_messages(server, &lease, cached, (after.as_ref(), &mut messages), &request.tags()).await?;
+    drop(limit_lease);
+    let is_same_dialect = request.dialect == agent.setup.endpoint().dialect;
+    let sent = sent_session(cached.conversation.session(), &messages, is_same_dialect)?;
+    Ok((NamedConversation { lease, cached, sent }, input, memory))
 }
 
-/// Waits for the turn of a conversation, and loads it.
-pub(crate) async fn enter(
+/// Leases a conversation, and loads it.
+pub(crate) async fn lease_conversation(
     server: &Server,
-    request: &Request,
+    request: &GatewayRequest,
     name: &ConversationName,
-) -> Result<(Visit, Option<Kept>), Refusal> {
-    let mut visit = server.rooms.enter(&*server.store, &stored_id(&request.owner, &name.name)).await?;
-    let kept = visit.load(&server.store).await?;
-    if kept.is_none() && name.after.is_some() {
-        return Err(Refusal::no_conversation(visit.id()));
+) -> Result<(ConversationLease, Option<CachedConversation>), ApiError> {
+    let mut lease =
+        server.conversations.lease(&*server.store, &stored_id(&request.owner, &name.name)).await?;
+    let cached = lease.load(&server.store).await?;
+    if cached.is_none() && name.after.is_some() {
+        return Err(ApiError::no_conversation(lease.id()));
     }
-    let revision = kept.as_ref().map_or(0, |kept| kept.conversation.revision());
-    if let Some(seen) = request.wishes.revision.filter(|seen| *seen != revision) {
-        leave(visit, kept);
-        return Err(Refusal::conflict(phrase!(
+    let revision = cached.as_ref().map_or(0, |cached| cached.conversation.revision());
+    if let Some(seen) = request.options.revision.filter(|seen| *seen != revision) {
+        put_back(lease, cached);
+        return Err(ApiError::conflict(phrase!(
             "the conversation is at revision {revision}, not {seen}",
             revision,
             seen
         )));
     }
-    Ok((visit, kept))
+    Ok((lease, cached))
 }
 
 /// Takes the messages of a request, with the stored message of each known one, the user's text, and the message that
 /// the new ones follow.
-pub(crate) fn aligned(
+pub(crate) fn align_messages(
     session: Option<&Session>,
-    request: &mut Request,
+    request: &mut GatewayRequest,
     name: &ConversationName,
 ) -> (Vec<RequestMessage>, Option<String>, Option<NodeId>) {
-    let messages = std::mem::take(&mut request.asked.messages);
+    let messages = std::mem::take(&mut request.body.messages);
     let mut messages: Vec<RequestMessage> = messages.into_iter().map(RequestMessage::new).collect();
     let (tags, at) = (request.tags(), now());
     let is_retry = |node: &Node| tags.is_repeat(node, at, RETRY_MILLIS);
@@ -101,20 +105,20 @@ pub(crate) fn aligned(
         (None, Some(session)) => Some(align(session, &mut messages, rules)),
         (after, _) => after.clone(),
     };
-    let input = messages.pop_if(|last| last.is_new() && is_typed(&last.node));
+    let input = messages.pop_if(|last| last.is_new() && is_plain_text(&last.node));
     let input = input.and_then(|last| last.node.content).map(|content| content.text().into_owned());
     (messages, input, after)
 }
 
 /// Builds the conversation of a request without a name, and takes the user's text.
-pub(crate) fn unnamed(
+pub(crate) fn build_unnamed(
     server: &Server,
-    agent: &Compiled,
-    request: &mut Request,
+    agent: &ServedAgent,
+    request: &mut GatewayRequest,
 ) -> (UnnamedConversation, Option<String>) {
-    let mut messages = std::mem::take(&mut request.asked.messages);
+    let mut messages = std::mem::take(&mut request.body.messages);
     let cache = history_cache::take(&server.caches, (&request.owner, &agent.agent), &messages);
-    let input = messages.pop_if(|last| is_typed(last)).and_then(|last| last.content);
+    let input = messages.pop_if(|last| is_plain_text(last)).and_then(|last| last.content);
     let (mut others, mut instructions) = (0, 0);
     // The ids of a history do not depend on system messages, because its cache does not.
     let nodes = messages.into_iter().map(|node| {
@@ -128,30 +132,33 @@ pub(crate) fn unnamed(
     (UnnamedConversation { session, cache }, input)
 }
 
-/// Checks that a key may have another conversation. Until the lease ends, no process begins a further one for the key.
-async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refusal> {
+/// Checks that a key may have another conversation. Until the lease ends, no other process can start one for the key.
+async fn check_conversation_limit(
+    server: &Server,
+    key: &KeyEntry,
+) -> Result<Option<ConversationLease>, ApiError> {
     let Some(limit) = key.limits.conversations else { return Ok(None) };
     let all = stored_id(&key.name, "");
-    let visit = server.rooms.enter(&*server.store, &all).await?;
+    let lease = server.conversations.lease(&*server.store, &all).await?;
     if server.store.count(&all).await? < limit {
-        Ok(Some(visit))
+        Ok(Some(lease))
     } else {
-        Err(Refusal::forbidden(phrase!(
+        Err(ApiError::forbidden(phrase!(
             "this client key reached its limit of {limit} conversations; continue an existing one",
             limit
         )))
     }
 }
 
-/// Leaves a conversation as it was found.
-pub(crate) fn leave(visit: Visit, kept: Option<Kept>) {
-    if let Some(kept) = kept {
-        visit.leave(kept);
+/// Puts an unchanged conversation back into the cache.
+pub(crate) fn put_back(lease: ConversationLease, cached: Option<CachedConversation>) {
+    if let Some(cached) = cached {
+        lease.put_back(cached);
     }
 }
 
 /// Returns whether a message has only a text of the user.
-fn is_typed(node: &Node) -> bool {
+fn is_plain_text(node: &Node) -> bool {
     let text = node.content.as_ref().filter(|content| matches!(content, Content::Text(_)));
     let has_more = node.metadata.is_some() || node.kept.get("providerFields").is_some();
     node.role == Some(Role::User)
@@ -161,36 +168,38 @@ fn is_typed(node: &Node) -> bool {
 }
 
 /// Stores the new messages of a request.
-async fn store(
+async fn store_messages(
     server: &Server,
-    visit: &Visit,
-    kept: Option<Kept>,
+    lease: &ConversationLease,
+    cached: Option<CachedConversation>,
     (after, messages): (Option<&NodeId>, &mut [RequestMessage]),
     tags: &MessageTags,
-) -> Result<Kept, Refusal> {
+) -> Result<CachedConversation, ApiError> {
     let (store, at) = (&*server.store, now());
     messages.iter_mut().filter(|message| message.is_new()).for_each(|new| tags.stamp(&mut new.node, at));
-    let Some(mut kept) = kept else {
-        let mut session = Session::new(visit.id());
-        grow(&mut session, None, messages)?;
-        return Ok(Kept::new(Conversation::import(store, visit.id(), session, Some(at)).await?));
+    let Some(mut cached) = cached else {
+        let mut session = Session::new(lease.id());
+        append_messages(&mut session, None, messages)?;
+        return Ok(CachedConversation::new(
+            Conversation::import(store, lease.id(), session, Some(at)).await?,
+        ));
     };
-    if let Some(after) = after.filter(|after| *after != kept.conversation.session().active_leaf_id()) {
+    if let Some(after) = after.filter(|after| *after != cached.conversation.session().active_leaf_id()) {
         let op = SessionOp::ActivateLeaf { id: after.clone() };
-        kept.conversation.apply(store, StepLabel::SWITCH_BRANCH, op, Some(at)).await?;
+        cached.conversation.apply(store, StepLabel::SWITCH_BRANCH, op, Some(at)).await?;
     }
     for message in messages.iter_mut().filter(|message| message.is_new()) {
-        message.stored = Some(kept.conversation.append(store, message.node.clone(), Some(at)).await?);
+        message.stored = Some(cached.conversation.append(store, message.node.clone(), Some(at)).await?);
     }
-    Ok(kept)
+    Ok(cached)
 }
 
 /// Adds the new messages of a request to a conversation in memory.
-pub(crate) fn grow(
+pub(crate) fn append_messages(
     session: &mut Session,
     after: Option<&NodeId>,
     messages: &mut [RequestMessage],
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     if let Some(id) = after {
         session.apply(&SessionOp::ActivateLeaf { id: id.clone() })?;
     }
@@ -208,23 +217,23 @@ pub(crate) fn grow(
     Ok(())
 }
 
-impl From<SessionError> for Refusal {
+impl From<SessionError> for ApiError {
     fn from(error: SessionError) -> Self {
         Self::malformed(error.phrase())
     }
 }
 
-impl Request {
+impl GatewayRequest {
     /// Returns the tags of its messages. They repeat in a retry.
     pub(crate) fn tags(&self) -> MessageTags {
-        MessageTags { run_id: self.wishes.idempotency_key().map(Arc::from), ..MessageTags::default() }
+        MessageTags { run_id: self.options.idempotency_key().map(Arc::from), ..MessageTags::default() }
     }
 }
 
 impl TurnConversation {
     pub(crate) fn session(&self) -> &Session {
         match self {
-            Self::Named(named) => named.kept.conversation.session(),
+            Self::Named(named) => named.cached.conversation.session(),
             Self::Unnamed(unnamed) => &unnamed.session,
         }
     }

@@ -12,7 +12,7 @@ use crate::client::events::Events;
 use crate::client::transport::{is_refused, is_unresolved, is_untrusted, is_without_tls, words};
 use crate::client::wait::{Until, asked_wait};
 use crate::error::{ClientError, Phase};
-use crate::model::{AskFailure, Progress, Watch};
+use crate::model::{Progress, RequestFailure, Watch};
 
 /// How much of the body of an error is read, in bytes.
 const MAX_ERROR: usize = 64 << 10;
@@ -41,7 +41,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Sends the request and reads the answer.
-    pub(super) async fn run(self, body: Bytes, watch: &mut Watch<'_>) -> Result<Reply, AskFailure> {
+    pub(super) async fn run(self, body: Bytes, watch: &mut Watch<'_>) -> Result<Reply, RequestFailure> {
         let request = self.client.http.post(self.client.url.clone());
         let request = request.headers(self.client.headers.clone()).body(body);
         let response = self.first.wait(self.cancel, request.send()).await?;
@@ -114,7 +114,7 @@ impl<'a> Attempt<'a> {
         Ok(reply)
     }
 
-    async fn streamed(&self, mut response: Response, watch: &mut Watch<'_>) -> Result<Reply, AskFailure> {
+    async fn streamed(&self, mut response: Response, watch: &mut Watch<'_>) -> Result<Reply, RequestFailure> {
         let mut stream = ReplyStream::new(self.client.endpoint.dialect, self.client.endpoint.reply);
         match self.read(&mut response, &mut stream, watch).await {
             Ok(()) => Ok(stream.finish().map_err(ClientError::from)?),
@@ -124,7 +124,7 @@ impl<'a> Attempt<'a> {
             }
             Err(cause) => {
                 let partial = stream.has_begun().then(|| Box::new(stream.partial()));
-                Err(AskFailure { cause, partial })
+                Err(RequestFailure { cause, partial })
             }
         }
     }

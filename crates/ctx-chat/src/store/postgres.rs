@@ -20,8 +20,8 @@ use crate::store::notices::Notices;
 use crate::store::postgres::writer::Writer;
 use crate::store::record::{Rows, StepRow, checkpoint_text, count, entries, number};
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, StoreError,
-    StoreFault, Stored, WAITS,
+    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
+    StoreLease, Stored, WAITS,
 };
 
 /// Settings of every connection: durable commits, reads of the latest commit, and timeouts for locks and idle
@@ -220,7 +220,7 @@ impl ConversationStore for PostgresStore {
         id: &str,
         revision: Option<u64>,
         patience: Duration,
-    ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
+    ) -> Result<Option<(StoreLease, Vec<LogEntry>)>, StoreError> {
         let over = Instant::now() + patience;
         let [mut pause, longest] = WAITS;
         // After a wait, read the steps when the lock is acquired.
@@ -229,7 +229,7 @@ impl ConversationStore for PostgresStore {
             let turns = self.holding.turns(&self.config).await?;
             let (releasing, key) = (turns.clone(), id.to_owned());
             // Create the guard first. It also releases the lock if the caller is canceled during the acquisition.
-            let hold = Hold::until(move || let_go(releasing, key)).with_lost(turns.closed.clone());
+            let hold = StoreLease::until(move || let_go(releasing, key)).with_lost(turns.closed.clone());
             let steps = async |revision: Option<u64>| match revision {
                 Some(revision) => turns.steps_after(id, revision).await.unwrap_or_default(),
                 None => Vec::new(),

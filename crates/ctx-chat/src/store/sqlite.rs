@@ -16,8 +16,8 @@ use crate::store::notices::Notices;
 use crate::store::record::{Rows, StepRow, checkpoint_text, columns, count, entries, number};
 use crate::store::worker::{Patience, Worker};
 use crate::store::{
-    Checkpoint, ConversationEntry, ConversationStore, Hold, LearnedLimit, LogEntry, Notice, StoreError,
-    StoreFault, Stored, WAITS, log, schema,
+    Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, StoreError, StoreFault,
+    StoreLease, Stored, WAITS, log, schema,
 };
 
 /// Time limit for waiting for another process that writes.
@@ -104,13 +104,13 @@ impl SqliteStore {
         &self,
         id: &str,
         revision: Option<u64>,
-    ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
+    ) -> Result<Option<(StoreLease, Vec<LogEntry>)>, StoreError> {
         let lost = Cancel::default();
         let owner = self.leases.begin(id, lost.clone());
         let (worker, leases) = (self.worker.clone(), self.leases.clone());
         let (conversation, released) = (id.to_owned(), owner.clone());
         // Create the guard first. It also releases the lease if the caller is canceled during the acquisition.
-        let hold = Hold::until(move || {
+        let hold = StoreLease::until(move || {
             leases.end(&released);
             worker.release_lease(move |connection| lease::release(connection, &conversation, &released));
         });
@@ -176,7 +176,7 @@ impl ConversationStore for SqliteStore {
         id: &str,
         revision: Option<u64>,
         patience: Duration,
-    ) -> Result<Option<(Hold, Vec<LogEntry>)>, StoreError> {
+    ) -> Result<Option<(StoreLease, Vec<LogEntry>)>, StoreError> {
         let begun = Instant::now();
         let [mut pause, longest] = WAITS;
         loop {

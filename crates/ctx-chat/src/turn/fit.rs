@@ -14,7 +14,7 @@ use ctx_types::{Message, Place, phrase};
 use ctx_wire::{Failure, tool_definition};
 
 use crate::learned::limit_of;
-use crate::model::AskFailure;
+use crate::model::RequestFailure;
 use crate::step_label::StepLabel;
 use crate::store::StoreError;
 use crate::turn::outcome::{Stop, TurnFailure};
@@ -229,7 +229,7 @@ impl Running<'_, '_> {
     /// Where the provider says how large it may be, it is brought a tenth below that, since not all count as we do;
     /// else down to half of what it was. What was learned holds from then on; also for later turns if the smaller
     /// request is answered: some refusals say that it is the size, and it is not.
-    pub(super) fn relieve(&mut self, failure: AskFailure) -> Result<(), Stop> {
+    pub(super) fn relieve(&mut self, failure: RequestFailure) -> Result<(), Stop> {
         let is_new = self.end.learned_budget.is_none() && self.fit.compression.is_some();
         if !failure.cause.is_overflow() || failure.partial.is_some() || !is_new {
             return Err(failure.into());

@@ -8,7 +8,7 @@ use ctx_types::{Phrase, Text, ToolCall, phrase};
 use ctx_wire::ReplyUsage;
 
 use crate::error::ClientError;
-use crate::model::AskFailure;
+use crate::model::RequestFailure;
 use crate::store::StoreError;
 use crate::turn::{Running, TurnEvent};
 
@@ -154,8 +154,8 @@ impl From<AssembleError> for Stop {
     }
 }
 
-impl From<AskFailure> for Stop {
-    fn from(failure: AskFailure) -> Self {
+impl From<RequestFailure> for Stop {
+    fn from(failure: RequestFailure) -> Self {
         let partial = failure.partial.map(|reply| reply.text).unwrap_or_default();
         match failure.cause {
             ClientError::Cancelled => Self::Aborted(partial),

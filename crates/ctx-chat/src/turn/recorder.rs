@@ -9,7 +9,7 @@ use ctx_types::{Diagnostic, Message};
 
 use crate::conversation::Conversation;
 use crate::recovery;
-use crate::store::{ConversationStore, Hold, LearnedLimit, StoreError};
+use crate::store::{ConversationStore, LearnedLimit, StoreError, StoreLease};
 
 /// How often a message is tried to be stored while others hold or change the store.
 const ATTEMPTS: usize = 8;
@@ -26,7 +26,7 @@ pub struct ChatLog<'a> {
     /// What turns of it keep for each other, so that what was compressed once stays as it is.
     pub memory: Option<&'a TurnCache>,
     /// The lease of the conversation. The turn ends when the lease is lost.
-    pub lease: Option<&'a Hold>,
+    pub lease: Option<&'a StoreLease>,
 }
 
 /// A conversation that no store has.

@@ -10,7 +10,7 @@ mod transcripts;
 use std::future::Future;
 use std::time::Duration;
 
-use ctx_chat::{AskFailure, ChatModel as _, Client, Endpoint, Progress, RetryPolicy};
+use ctx_chat::{ChatModel as _, Client, Endpoint, Progress, RequestFailure, RetryPolicy};
 use ctx_pipeline::Cancel;
 use ctx_wire::{Delta, Dialect, Reply};
 
@@ -38,7 +38,7 @@ fn once(server: &Server) -> Endpoint {
 
 /// What a client made of a question: its answer, and what was heard on the way.
 struct Asked {
-    result: Result<Reply, AskFailure>,
+    result: Result<Reply, RequestFailure>,
     heard: Vec<Progress>,
 }
 

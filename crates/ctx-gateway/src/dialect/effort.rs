@@ -21,7 +21,7 @@ pub(super) fn map_effort(
         _ => ("reasoning_effort", take(given, "reasoning_effort")),
     };
     let Some(effort) = effort.filter(|effort| !effort.is_null()) else { return };
-    let Some(word) = effort.as_str().filter(|word| WORDS.contains(word)) else {
+    let Some(word) = effort.as_str().filter(|word| EFFORTS.contains(word)) else {
         return lost.push(Loss::new(field, Reason::Value));
     };
     match target.dialect {
@@ -36,7 +36,7 @@ pub(super) fn map_effort(
             ThinkingRule::Budget => {
                 let most = mapped.get("max_tokens").and_then(Value::as_u64).unwrap_or(DEFAULT_MAX_TOKENS);
                 if most > MIN_BUDGET {
-                    let budget = budget_of(word).min(most - 1);
+                    let budget = budget_for_effort(word).min(most - 1);
                     mapped
                         .insert("thinking".to_owned(), json!({ "type": "enabled", "budget_tokens": budget }));
                 }
@@ -53,7 +53,7 @@ pub(super) fn map_effort(
                 "minimal" if target.model.contains("lite") => 512,
                 "minimal" if target.model.contains("pro") => 128,
                 "minimal" => 1,
-                word => budget_of(word),
+                word => budget_for_effort(word),
             };
             put(mapped, "generationConfig.thinkingConfig.thinkingBudget", json!(budget));
         }
@@ -70,7 +70,7 @@ pub(super) fn map_effort(
 }
 
 /// The strengths of reasoning.
-const WORDS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// The smallest budget that Anthropic accepts, in tokens.
 const MIN_BUDGET: u64 = 1_024;
@@ -78,7 +78,7 @@ const MIN_BUDGET: u64 = 1_024;
 /// The limit of a reply of Anthropic if the client sets none.
 const DEFAULT_MAX_TOKENS: u64 = 4_096;
 
-fn budget_of(word: &str) -> u64 {
+fn budget_for_effort(word: &str) -> u64 {
     match word {
         "medium" => 2_048,
         "high" => 4_096,
@@ -88,7 +88,7 @@ fn budget_of(word: &str) -> u64 {
     }
 }
 
-fn word_of(budget: u64) -> &'static str {
+fn effort_for_budget(budget: u64) -> &'static str {
     let words = [(8_192, "xhigh"), (4_096, "high"), (2_048, "medium"), (1, "low")];
     words.into_iter().find(|(least, _)| budget >= *least).map_or("none", |(_, word)| word)
 }
@@ -101,7 +101,7 @@ fn take_thinking(given: &mut Map<String, Value>) -> Option<Value> {
         Some("disabled") => Some(json!("none")),
         Some("enabled") => {
             let budget = thinking.get("budget_tokens").and_then(Value::as_u64);
-            effort.or_else(|| budget.map(|budget| json!(word_of(budget))))
+            effort.or_else(|| budget.map(|budget| json!(effort_for_budget(budget))))
         }
         _ => effort,
     }
@@ -112,5 +112,5 @@ fn take_thinking_config(given: &mut Map<String, Value>) -> Option<Value> {
     let level = take(given, "generationConfig.thinkingConfig.thinkingLevel");
     let budget = take(given, "generationConfig.thinkingConfig.thinkingBudget");
     let level = level.as_ref().and_then(Value::as_str).map(|level| json!(level.to_lowercase()));
-    level.or_else(|| Some(json!(word_of(budget?.as_u64()?))))
+    level.or_else(|| Some(json!(effort_for_budget(budget?.as_u64()?))))
 }

@@ -5,74 +5,74 @@ use ctx_types::phrase;
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 
-use super::reading::{self, arguments, objects, wrong};
-use super::{Answer, Asked, Label, Part, Pieces, sse};
-use crate::refusal::Refusal;
+use super::request_fields::{self, invalid_field, parse_arguments, read_objects};
+use super::{ClientRequest, ClientResponse, Part, ResponseLabel, StreamWriter, sse};
+use crate::api_error::ApiError;
 
 /// Fields in the spelling of Google's SDKs.
-const NAMES: [(&str, &str); 4] = [
+const SNAKE_CASE_FIELDS: [(&str, &str); 4] = [
     ("generation_config", "generationConfig"),
     ("tool_config", "toolConfig"),
     ("safety_settings", "safetySettings"),
     ("cached_content", "cachedContent"),
 ];
 
-/// Reads a request; its model is in the address.
-pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
-    let messages = reading::messages(&mut body, RequestApi::Gemini)?;
-    let tools = reading::tools(body.shift_remove("tools"))?;
+/// Reads a request. The path contains the model.
+pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiError> {
+    let messages = request_fields::read_messages(&mut body, RequestApi::Gemini)?;
+    let tools = request_fields::read_tools(body.shift_remove("tools"))?;
     for tool in &tools {
         let mut declared = ["functionDeclarations", "function_declarations"].into_iter();
         if let Some(declared) = declared.find_map(|key| tool.get(key).filter(|list| !list.is_null())) {
-            objects(declared.clone(), "tools.functionDeclarations", 1_000)?;
+            read_objects(declared.clone(), "tools.functionDeclarations", 1_000)?;
         }
     }
-    for (theirs, ours) in NAMES {
+    for (theirs, ours) in SNAKE_CASE_FIELDS {
         if let Some(value) = body.shift_remove(theirs) {
             body.entry(ours).or_insert(value);
         }
     }
     let config = body.get("generationConfig").unwrap_or(&Value::Null);
     if !config.is_null() && !config.is_object() {
-        return Err(wrong("generationConfig", &phrase!("an object")));
+        return Err(invalid_field("generationConfig", &phrase!("an object")));
     }
     let count = config.get("candidateCount").or_else(|| config.get("candidate_count"));
     if count.is_some_and(|count| !count.is_null() && *count != 1) {
-        return Err(wrong("generationConfig.candidateCount", &phrase!("1")));
+        return Err(invalid_field("generationConfig.candidateCount", &phrase!("1")));
     }
-    let conversation = reading::conversation(&mut body)?;
+    let conversation = request_fields::take_conversation_name(&mut body)?;
     body.retain(|_, value| !value.is_null());
-    Ok(Asked { messages, tools, parameters: body, conversation, ..Asked::default() })
+    Ok(ClientRequest { messages, tools, parameters: body, conversation, ..ClientRequest::default() })
 }
 
-/// Writes a whole answer.
-pub(super) fn write(label: &Label, answer: &Answer) -> Value {
-    let thought = answer.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref());
+/// Writes a complete response.
+pub(super) fn write(label: &ResponseLabel, response: &ClientResponse) -> Value {
+    let thought = response.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref());
     let mut parts: Vec<Value> =
         thought.iter().map(|text| json!({ "text": text.as_str(), "thought": true })).collect();
-    if !answer.text.is_empty() {
-        parts.push(json!({ "text": answer.text }));
+    if !response.text.is_empty() {
+        parts.push(json!({ "text": response.text }));
     }
-    parts.extend(calls(answer));
-    chunk(label, &parts, Some(answer))
+    parts.extend(call_parts(response));
+    chunk(label, &parts, Some(response))
 }
 
-fn calls(answer: &Answer) -> impl Iterator<Item = Value> {
-    let call = |call: &ctx_types::ToolCall| json!({ "functionCall": { "id": call.id, "name": call.name, "args": arguments(&call.arguments) } });
-    answer.calls.iter().map(call)
+fn call_parts(response: &ClientResponse) -> impl Iterator<Item = Value> {
+    let call = |call: &ctx_types::ToolCall| json!({ "functionCall": { "id": call.id, "name": call.name, "args": parse_arguments(&call.arguments) } });
+    response.calls.iter().map(call)
 }
 
-fn chunk(label: &Label, parts: &[Value], end: Option<&Answer>) -> Value {
+fn chunk(label: &ResponseLabel, parts: &[Value], end: Option<&ClientResponse>) -> Value {
     let mut candidate = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
     let mut written = json!({ "candidates": [], "modelVersion": label.model, "responseId": label.id });
-    if let Some(answer) = end {
-        candidate["finishReason"] = match answer.finish {
+    if let Some(response) = end {
+        candidate["finishReason"] = match response.finish {
             Finish::Length => "MAX_TOKENS",
             Finish::Refused => "SAFETY",
             _ => "STOP",
         }
         .into();
-        let usage = answer.usage;
+        let usage = response.usage;
         written["usageMetadata"] = json!({
             "promptTokenCount": usage.input, "candidatesTokenCount": usage.output,
             "totalTokenCount": usage.input.saturating_add(usage.output),
@@ -84,28 +84,28 @@ fn chunk(label: &Label, parts: &[Value], end: Option<&Answer>) -> Value {
 }
 
 /// Writes an error.
-pub(super) fn write_error(refusal: &Refusal, message: &str) -> Value {
-    json!({ "error": { "code": refusal.status, "message": message, "status": refusal.gemini() } })
+pub(super) fn write_error(error: &ApiError, message: &str) -> Value {
+    json!({ "error": { "code": error.status, "message": message, "status": error.gemini() } })
 }
 
-pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
+pub(super) fn write_part(writer: &mut StreamWriter, part: Part, text: &str) -> Vec<u8> {
     let part = match part {
         Part::Text => json!({ "text": text }),
         Part::Reasoning => json!({ "text": text, "thought": true }),
-        // The dialect has calls whole: they come at the end.
+        // Gemini sends complete calls, which follow at the end.
         Part::Call(index) => {
-            pieces.place(index, 0);
+            writer.set_place(index, 0);
             return Vec::new();
         }
     };
-    pieces.parts = 1;
-    sse::data(&chunk(&pieces.label, &[part], None))
+    writer.parts = 1;
+    sse::data(&chunk(&writer.label, &[part], None))
 }
 
-pub(super) fn end(pieces: &Pieces, answer: &Answer) -> Vec<u8> {
-    let mut parts: Vec<Value> = calls(answer).collect();
+pub(super) fn write_end(writer: &StreamWriter, response: &ClientResponse) -> Vec<u8> {
+    let mut parts: Vec<Value> = call_parts(response).collect();
     if parts.is_empty() {
         parts.push(json!({ "text": "" }));
     }
-    sse::data(&chunk(&pieces.label, &parts, Some(answer)))
+    sse::data(&chunk(&writer.label, &parts, Some(response)))
 }

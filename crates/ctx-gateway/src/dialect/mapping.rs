@@ -5,11 +5,11 @@ use ctx_types::phrase;
 use ctx_wire::{Dialect, read_tools};
 use serde_json::{Map, Value, json};
 
-use super::Asked;
+use super::ClientRequest;
 use super::effort::map_effort;
 use super::response_format::{lowered, map_format};
 use super::tool_choice::{ToolChoice, read_choice, write_choice};
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
 /// A field in each API dialect. A dot leads into an object. An empty name means that the dialect has no such field.
 struct Row {
@@ -122,7 +122,7 @@ impl Loss {
     }
 
     /// Rejects the request.
-    pub(crate) fn into_refusal(self) -> Refusal {
+    pub(crate) fn into_api_error(self) -> ApiError {
         let field = excerpt(&self.field);
         let text = match self.reason {
             Reason::Field => phrase!("`{field}` has no counterpart in the API of the provider", field),
@@ -132,15 +132,15 @@ impl Loss {
             Reason::Tool => phrase!("`{field}` is a tool that only another provider runs", field),
         };
         let help = phrase!("{problem}; `on-loss = \"drop\"` in `ctx.toml` drops it", problem = text);
-        Refusal::malformed(help).at(&self.field)
+        ApiError::malformed(help).at(&self.field)
     }
 }
 
 /// Converts the parameters and tools of a request. Returns the losses.
-pub(crate) fn map_request(asked: &mut Asked, client: Dialect, target: Target<'_>) -> Vec<Loss> {
+pub(crate) fn map_request(body: &mut ClientRequest, client: Dialect, target: Target<'_>) -> Vec<Loss> {
     let mut lost = Vec::new();
-    asked.tools = map_tools(std::mem::take(&mut asked.tools), client, &mut lost);
-    let mut given = std::mem::take(&mut asked.parameters);
+    body.tools = map_tools(std::mem::take(&mut body.tools), client, &mut lost);
+    let mut given = std::mem::take(&mut body.parameters);
     let mut mapped = Map::new();
     for row in &ROWS {
         let (from, to) = (row.name(client), row.name(target.dialect));
@@ -160,14 +160,14 @@ pub(crate) fn map_request(asked: &mut Asked, client: Dialect, target: Target<'_>
     }
     map_effort(&mut given, &mut mapped, client, target, &mut lost);
     map_format(&mut given, &mut mapped, client, target.dialect, &mut lost);
-    map_choice(&mut given, &mut mapped, (client, target.dialect), !asked.tools.is_empty(), &mut lost);
+    map_choice(&mut given, &mut mapped, (client, target.dialect), !body.tools.is_empty(), &mut lost);
     if client == Dialect::OpenaiChat && target.dialect == Dialect::Completion {
         // Local servers have the same further parameters in both.
         mapped.extend(given);
     } else {
         add_unmapped(given, "", &mut lost);
     }
-    asked.parameters = mapped;
+    body.parameters = mapped;
     lost
 }
 
@@ -352,9 +352,9 @@ mod tests {
             Dialect::Gemini => json!({ "functionDeclarations": [{ "name": "look" }] }),
             _ => json!({ "type": "function", "function": { "name": "look" } }),
         };
-        let mut asked = Asked { tools: vec![tool], parameters, ..Asked::default() };
-        let found = map_request(&mut asked, client, target(provider, ThinkingRule::Budget));
-        assert_eq!(Value::Object(asked.parameters), *expected, "{provider}");
+        let mut body = ClientRequest { tools: vec![tool], parameters, ..ClientRequest::default() };
+        let found = map_request(&mut body, client, target(provider, ThinkingRule::Budget));
+        assert_eq!(Value::Object(body.parameters), *expected, "{provider}");
         assert_eq!(found.iter().map(|loss| loss.field.as_str()).collect::<Vec<_>>(), lost, "{provider}");
     }
 
@@ -402,12 +402,12 @@ mod tests {
     fn maps_effort_to_adaptive_thinking() {
         let parameters = json!({ "reasoning": { "effort": "minimal", "summary": "auto" } });
         let parameters = parameters.as_object().unwrap().clone();
-        let mut asked = Asked { parameters, ..Asked::default() };
+        let mut body = ClientRequest { parameters, ..ClientRequest::default() };
         let target = target(Dialect::Anthropic, ThinkingRule::Adaptive);
-        assert!(map_request(&mut asked, Dialect::OpenaiResponses, target).is_empty());
+        assert!(map_request(&mut body, Dialect::OpenaiResponses, target).is_empty());
         let expected = json!({ "thinking": { "type": "adaptive", "display": "summarized" },
             "output_config": { "effort": "low" } });
-        assert_eq!(Value::Object(asked.parameters), expected);
+        assert_eq!(Value::Object(body.parameters), expected);
     }
 
     #[test]
@@ -416,12 +416,12 @@ mod tests {
             json!({ "type": "OBJECT", "properties": { "type": { "type": "STRING", "default": "STRING" } } });
         let function = json!({ "name": "look", "parameters": schema, "behavior": "NON_BLOCKING" });
         let tools = vec![json!({ "function_declarations": [function], "googleSearch": {} })];
-        let mut asked = Asked { tools, ..Asked::default() };
+        let mut body = ClientRequest { tools, ..ClientRequest::default() };
         let lost =
-            map_request(&mut asked, Dialect::Gemini, target(Dialect::OpenaiChat, ThinkingRule::Unknown));
+            map_request(&mut body, Dialect::Gemini, target(Dialect::OpenaiChat, ThinkingRule::Unknown));
         let expected = json!([{ "name": "look", "behavior": "NON_BLOCKING", "parametersJsonSchema": {
             "type": "object", "properties": { "type": { "type": "string", "default": "STRING" } } } }]);
-        assert_eq!(Value::Array(asked.tools), expected);
+        assert_eq!(Value::Array(body.tools), expected);
         let fields: Vec<&str> = lost.iter().map(|loss| loss.field.as_str()).collect();
         assert_eq!(fields, ["tools[0].functionDeclarations.behavior", "tools[0].googleSearch"]);
     }

@@ -5,27 +5,27 @@ use ctx_types::{ToolCall, phrase};
 use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 
-use super::reading::{self, flag, text, wrong};
-use super::{Answer, Asked, Label, Part, Pieces, sse};
-use crate::refusal::Refusal;
+use super::request_fields::{self, invalid_field, optional_flag, required_text};
+use super::{ClientRequest, ClientResponse, Part, ResponseLabel, StreamWriter, sse};
+use crate::api_error::ApiError;
 
 /// Reads a request.
-pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
-    let model = text(body.shift_remove("model").as_ref(), "model")?;
-    let messages = reading::messages(&mut body, RequestApi::ChatCompletions)?;
-    let tools = reading::tools(body.shift_remove("tools"))?;
-    let streams = flag(body.get("stream"), "stream")?;
+pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiError> {
+    let model = required_text(body.shift_remove("model").as_ref(), "model")?;
+    let messages = request_fields::read_messages(&mut body, RequestApi::ChatCompletions)?;
+    let tools = request_fields::read_tools(body.shift_remove("tools"))?;
+    let streams = optional_flag(body.get("stream"), "stream")?;
     let options = body.get("stream_options").unwrap_or(&Value::Null);
     if !options.is_null() && !options.is_object() {
-        return Err(wrong("stream_options", &phrase!("an object")));
+        return Err(invalid_field("stream_options", &phrase!("an object")));
     }
-    let wants_usage = flag(options.get("include_usage"), "stream_options.include_usage")?;
+    let wants_usage = optional_flag(options.get("include_usage"), "stream_options.include_usage")?;
     if body.get("n").is_some_and(|n| *n != 1 && !n.is_null()) {
-        return Err(wrong("n", &phrase!("1")));
+        return Err(invalid_field("n", &phrase!("1")));
     }
-    let conversation = reading::conversation(&mut body)?;
+    let conversation = request_fields::take_conversation_name(&mut body)?;
     body.retain(|_, value| !value.is_null());
-    Ok(Asked {
+    Ok(ClientRequest {
         model,
         messages,
         tools,
@@ -33,23 +33,23 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
         streams,
         wants_usage,
         conversation,
-        ..Asked::default()
+        ..ClientRequest::default()
     })
 }
 
-/// Writes a whole answer.
-pub(super) fn write(label: &Label, answer: &Answer) -> Value {
-    let content = if answer.text.is_empty() && !answer.calls.is_empty() {
+/// Writes a complete response.
+pub(super) fn write(label: &ResponseLabel, response: &ClientResponse) -> Value {
+    let content = if response.text.is_empty() && !response.calls.is_empty() {
         Value::Null
     } else {
-        answer.text.as_str().into()
+        response.text.as_str().into()
     };
     let mut message = json!({ "role": "assistant", "content": content, "refusal": null });
-    if let Some(thought) = answer.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref()) {
+    if let Some(thought) = response.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref()) {
         message["reasoning_content"] = thought.as_str().into();
     }
-    let mut state = state(answer);
-    if !answer.calls.is_empty() {
+    let mut state = reply_state(response);
+    if !response.calls.is_empty() {
         let call = |(position, call): (usize, &ToolCall)| {
             let mut call = tool_call(call);
             if let Some(extra) = state.extras.remove(&Some(position)) {
@@ -57,20 +57,22 @@ pub(super) fn write(label: &Label, answer: &Answer) -> Value {
             }
             call
         };
-        message["tool_calls"] = answer.calls.iter().enumerate().map(call).collect();
+        message["tool_calls"] = response.calls.iter().enumerate().map(call).collect();
     }
     put_state(&mut message, state);
     json!({
         "id": format!("chatcmpl-{}", label.id), "object": "chat.completion", "created": label.created,
         "model": label.model,
-        "choices": [{ "index": 0, "message": message, "logprobs": null, "finish_reason": reason(answer) }],
-        "usage": usage(answer),
+        "choices": [{
+            "index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(response),
+        }],
+        "usage": usage(response),
     })
 }
 
 /// Returns the state that the client must send back with the reply.
-fn state(answer: &Answer) -> ReplyState {
-    answer.reasoning.as_ref().map(ReplyState::from_reasoning).unwrap_or_default()
+fn reply_state(response: &ClientResponse) -> ReplyState {
+    response.reasoning.as_ref().map(ReplyState::from_reasoning).unwrap_or_default()
 }
 
 /// Writes the state of a message, or of the end of its stream.
@@ -88,17 +90,17 @@ fn tool_call(call: &ToolCall) -> Value {
     json!({ "id": call.id, "type": "function", "function": function })
 }
 
-fn reason(answer: &Answer) -> &str {
-    match &answer.finish {
+fn finish_reason(response: &ClientResponse) -> &str {
+    match &response.finish {
         ctx_wire::Finish::Refused => "content_filter",
         ctx_wire::Finish::Length => "length",
-        _ if !answer.calls.is_empty() => "tool_calls",
+        _ if !response.calls.is_empty() => "tool_calls",
         _ => "stop",
     }
 }
 
-fn usage(answer: &Answer) -> Value {
-    let usage = answer.usage;
+fn usage(response: &ClientResponse) -> Value {
+    let usage = response.usage;
     json!({
         "prompt_tokens": usage.input, "completion_tokens": usage.output,
         "total_tokens": usage.input.saturating_add(usage.output),
@@ -118,13 +120,13 @@ pub(super) fn without_usage(json: &str) -> Vec<u8> {
 }
 
 /// Writes an error.
-pub(super) fn write_error(refusal: &Refusal, message: &str) -> Value {
-    let (kind, code) = refusal.openai();
-    json!({ "error": { "message": message, "type": kind, "param": refusal.place, "code": code } })
+pub(super) fn write_error(error: &ApiError, message: &str) -> Value {
+    let (kind, code) = error.openai();
+    json!({ "error": { "message": message, "type": kind, "param": error.place, "code": code } })
 }
 
-fn chunk(pieces: &Pieces, delta: &Value, reason: Option<&str>) -> Vec<u8> {
-    let label = &pieces.label;
+fn chunk(writer: &StreamWriter, delta: &Value, reason: Option<&str>) -> Vec<u8> {
+    let label = &writer.label;
     sse::data(&json!({
         "id": format!("chatcmpl-{}", label.id), "object": "chat.completion.chunk", "created": label.created,
         "model": label.model,
@@ -132,24 +134,24 @@ fn chunk(pieces: &Pieces, delta: &Value, reason: Option<&str>) -> Vec<u8> {
     }))
 }
 
-pub(super) fn begin(pieces: &Pieces) -> Vec<u8> {
-    chunk(pieces, &json!({ "role": "assistant", "content": "" }), None)
+pub(super) fn write_start(writer: &StreamWriter) -> Vec<u8> {
+    chunk(writer, &json!({ "role": "assistant", "content": "" }), None)
 }
 
-pub(super) fn piece(pieces: &mut Pieces, part: Part, text: &str) -> Vec<u8> {
-    pieces.parts = 1;
+pub(super) fn write_part(writer: &mut StreamWriter, part: Part, text: &str) -> Vec<u8> {
+    writer.parts = 1;
     let delta = match part {
         Part::Text => json!({ "content": text }),
         Part::Reasoning => json!({ "reasoning_content": text }),
-        Part::Call(index) => json!({ "tool_calls": [call_piece(pieces, index, text)] }),
+        Part::Call(index) => json!({ "tool_calls": [call_delta(writer, index, text)] }),
     };
-    chunk(pieces, &delta, None)
+    chunk(writer, &delta, None)
 }
 
-/// The first piece of a call says which it is, the others go on with its arguments.
-fn call_piece(pieces: &mut Pieces, index: usize, text: &str) -> Value {
-    let is_new = pieces.place(index, index);
-    match pieces.calls.get(&index).filter(|_| is_new) {
+/// Returns a chunk of a tool call. The first chunk has the id and the name.
+fn call_delta(writer: &mut StreamWriter, index: usize, text: &str) -> Value {
+    let is_new = writer.set_place(index, index);
+    match writer.calls.get(&index).filter(|_| is_new) {
         Some(call) => json!({
             "index": index, "id": call.id, "type": "function",
             "function": { "name": call.name, "arguments": text },
@@ -158,8 +160,8 @@ fn call_piece(pieces: &mut Pieces, index: usize, text: &str) -> Value {
     }
 }
 
-pub(super) fn end(pieces: &Pieces, answer: &Answer) -> Vec<u8> {
-    let state = state(answer);
+pub(super) fn write_end(writer: &StreamWriter, response: &ClientResponse) -> Vec<u8> {
+    let state = reply_state(response);
     let of_calls = state.extras.iter().filter_map(|(call, extra)| Some((call.as_ref()?, extra)));
     let calls: Vec<Value> =
         of_calls.map(|(call, extra)| json!({ "index": call, "extra_content": extra })).collect();
@@ -168,13 +170,13 @@ pub(super) fn end(pieces: &Pieces, answer: &Answer) -> Vec<u8> {
         delta["tool_calls"] = calls.into();
     }
     put_state(&mut delta, state);
-    let mut written = if delta == json!({}) { Vec::new() } else { chunk(pieces, &delta, None) };
-    written.extend(chunk(pieces, &json!({}), Some(reason(answer))));
-    if pieces.wants_usage {
-        let label = &pieces.label;
+    let mut written = if delta == json!({}) { Vec::new() } else { chunk(writer, &delta, None) };
+    written.extend(chunk(writer, &json!({}), Some(finish_reason(response))));
+    if writer.wants_usage {
+        let label = &writer.label;
         written.extend(sse::data(&json!({
             "id": format!("chatcmpl-{}", label.id), "object": "chat.completion.chunk",
-            "created": label.created, "model": label.model, "choices": [], "usage": usage(answer),
+            "created": label.created, "model": label.model, "choices": [], "usage": usage(response),
         })));
     }
     written.extend(b"data: [DONE]\n\n");

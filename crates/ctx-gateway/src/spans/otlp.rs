@@ -14,11 +14,11 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::Ended;
+use super::FinishedSpan;
 use crate::keys::random_name;
 
 /// Time limit for sending a batch.
-const PATIENCE: Duration = Duration::from_secs(10);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time limit for collecting a batch.
 const DELAY: Duration = Duration::from_secs(2);
@@ -56,7 +56,7 @@ impl Exporter {
         Ok(Self { open: Mutex::new(Some((sender, task))) })
     }
 
-    pub(super) fn send(&self, ended: &Ended) {
+    pub(super) fn send(&self, ended: &FinishedSpan) {
         let Some(span) = span(ended) else { return };
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_some_and(|(sender, _)| sender.try_send(span).is_err()) {
@@ -69,7 +69,7 @@ impl Exporter {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((sender, task)) = open else { return };
         drop(sender);
-        if timeout(PATIENCE, task).await.is_err() {
+        if timeout(EXPORT_TIMEOUT, task).await.is_err() {
             tracing::warn!("the last spans were not sent");
         }
     }
@@ -97,7 +97,7 @@ async fn fill(spans: &mut Receiver<Value>, batch: &mut Vec<Value>) {
 }
 
 /// Encodes a span. Returns `None` if the system has no random numbers.
-fn span(ended: &Ended) -> Option<Value> {
+fn span(ended: &FinishedSpan) -> Option<Value> {
     let (turn, usage) = (&ended.turn, ended.turn.usage);
     let provider = match ended.dialect {
         Dialect::Anthropic => "anthropic",
@@ -163,7 +163,7 @@ fn client(is_secure: bool, mut headers: HeaderMap) -> Result<reqwest::Client, St
         tls.with_root_certificates(RootCertStore::empty())
     };
     let client = reqwest::Client::builder().tls_backend_preconfigured(tls.with_no_client_auth());
-    let client = client.default_headers(headers).timeout(PATIENCE);
+    let client = client.default_headers(headers).timeout(EXPORT_TIMEOUT);
     client.build().map_err(|error| error.without_url().to_string())
 }
 

@@ -1,46 +1,51 @@
-//! What must not work, whoever tries it.
+//! Requests that the gateway must reject.
 
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use ctx_gateway::{KeyFile, KeyLimits, Patience};
+use ctx_gateway::{KeyFile, KeyLimits, TimeLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::bytes::whole;
-use crate::house::{House, PROVIDER_KEY, read};
+use crate::bytes::complete_response;
 use crate::server::{Answer, Server};
 use crate::streams::error_of;
+use crate::test_gateway::{PROVIDER_KEY, TestGateway, read};
 
-/// The paths of all dialects.
+/// Paths of all API dialects.
 const PATHS: [&str; 4] =
     ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1beta/models/ada:generateContent"];
 
-fn two_keys() -> House {
-    let house = House::with(Dialect::OpenaiChat, vec![], &["alice", "bob"]);
-    let folder = house.close();
-    House::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)))
+fn gateway_with_two_keys() -> TestGateway {
+    let gateway = TestGateway::with(Dialect::OpenaiChat, vec![], &["alice", "bob"]);
+    let folder = gateway.close();
+    TestGateway::open(folder, Dialect::OpenaiChat, Server::start(|_| complete_response(Dialect::OpenaiChat)))
 }
 
-/// Sends messages with somebody's key.
-fn send(house: &House, name: &str, messages: &Value, headers: &[(&str, &str)]) -> crate::house::Got {
-    let key = house.key(name);
+/// Sends messages with the key of this name.
+fn send(
+    gateway: &TestGateway,
+    name: &str,
+    messages: &Value,
+    headers: &[(&str, &str)],
+) -> crate::test_gateway::TestResponse {
+    let key = gateway.key(name);
     let body = json!({ "model": "ada", "messages": messages }).to_string();
     let headers = [&[("authorization", key.as_str())], headers].concat();
-    house.ask("POST", "/v1/chat/completions", &headers, body.as_bytes())
+    gateway.ask("POST", "/v1/chat/completions", &headers, body.as_bytes())
 }
 
-fn get(house: &House, name: &str, path: &str) -> crate::house::Got {
-    house.ask("GET", path, &[("authorization", &house.key(name))], b"")
+fn get(gateway: &TestGateway, name: &str, path: &str) -> crate::test_gateway::TestResponse {
+    gateway.ask("GET", path, &[("authorization", &gateway.key(name))], b"")
 }
 
 #[test]
-fn nobody_reaches_a_conversation_of_another_key() {
-    let house = two_keys();
+fn hides_conversations_of_other_keys() {
+    let gateway = gateway_with_two_keys();
     let hello = json!([{ "role": "user", "content": "Hello" }]);
     let named = [("x-ctx-conversation", "diary")];
-    let first = send(&house, "alice", &hello, &named);
+    let first = send(&gateway, "alice", &hello, &named);
     assert_eq!(first.status, 200, "{first:?}");
     let turn = first.header("x-ctx-turn").unwrap();
     for path in [
@@ -50,58 +55,61 @@ fn nobody_reaches_a_conversation_of_another_key() {
         "/conversations/..%2Falice%2Fdiary".to_owned(),
         format!("/conversations/..%2Falice%2Fdiary/turns/{turn}"),
     ] {
-        assert_eq!(get(&house, "bob", &path).status, 404, "{path}");
+        assert_eq!(get(&gateway, "bob", &path).status, 404, "{path}");
     }
-    assert_eq!(get(&house, "bob", "/conversations").json()["data"], json!([]));
+    assert_eq!(get(&gateway, "bob", "/conversations").json()["data"], json!([]));
     for name in ["diary", "../alice/diary", "alice/diary"] {
-        let other = send(&house, "bob", &hello, &[("x-ctx-conversation", name)]);
+        let other = send(&gateway, "bob", &hello, &[("x-ctx-conversation", name)]);
         assert_eq!(other.status, 200, "{other:?}");
-        let sent = house.provider.requests().pop().unwrap().messages();
+        let sent = gateway.provider.requests().pop().unwrap().messages();
         assert_eq!(sent.iter().filter(|(_, text)| text == "Hello").count(), 1, "{sent:?}");
     }
-    let undo = house.ask(
+    let undo = gateway.ask(
         "POST",
         "/conversations/..%2Falice%2Fdiary/undo",
-        &[("authorization", &house.key("bob"))],
+        &[("authorization", &gateway.key("bob"))],
         b"",
     );
     assert_ne!(undo.status, 500);
-    let kept = get(&house, "alice", "/conversations/diary").json();
+    let kept = get(&gateway, "alice", "/conversations/diary").json();
     assert_eq!(kept["messages"].as_array().unwrap().len(), 2, "{kept}");
 }
 
 #[test]
-fn a_wrong_key_is_refused_in_every_dialect_and_shown_nowhere() {
-    let house = two_keys();
+fn rejects_wrong_keys_without_showing_them() {
+    let gateway = gateway_with_two_keys();
     for path in PATHS {
         for key in ["Bearer sk-wrong-canary", "Bearer ", "Basic c2std3Jvbmc6"] {
-            let got = house.ask("POST", path, &[("authorization", key)], b"{}");
-            assert_eq!(got.status, 401, "{got:?}");
-            assert!(error_of(&got.json()).is_some() && !got.body.contains("canary"), "{got:?}");
+            let response = gateway.ask("POST", path, &[("authorization", key)], b"{}");
+            assert_eq!(response.status, 401, "{response:?}");
+            assert!(
+                error_of(&response.json()).is_some() && !response.body.contains("canary"),
+                "{response:?}"
+            );
         }
     }
     for path in ["/v1/models", "/metrics", "/conversations", "/conversations/c", "/conversations/c/turns/n1"]
     {
-        assert_eq!(house.get(path).status, 401, "{path}");
+        assert_eq!(gateway.get(path).status, 401, "{path}");
     }
-    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(gateway.provider.requests().len(), 0);
 }
 
 #[test]
-fn the_providers_key_is_in_no_error_even_where_the_provider_repeats_it() {
+fn redacts_provider_key_in_errors() {
     for status in [400, 401, 403, 404, 429, 500, 503] {
         let words = format!("Incorrect API key provided: {PROVIDER_KEY}.");
-        let house = House::open(
-            House::new(Dialect::OpenaiChat, vec![]).close(),
+        let gateway = TestGateway::open(
+            TestGateway::new(Dialect::OpenaiChat, vec![]).close(),
             Dialect::OpenaiChat,
             Server::start(move |_| Answer::error(status, "odd", &words).with_header("retry-after: 600")),
         );
         for path in PATHS {
-            let got = house.post(path, &crate::streams::asks(dialect_of(path), "c"));
-            assert!(got.status >= 400 && error_of(&got.json()).is_some(), "{got:?}");
-            assert!(!got.head.contains("canary") && !got.body.contains("canary"), "{got:?}");
+            let response = gateway.post(path, &crate::streams::stream_request(dialect_of(path), "c"));
+            assert!(response.status >= 400 && error_of(&response.json()).is_some(), "{response:?}");
+            assert!(!response.head.contains("canary") && !response.body.contains("canary"), "{response:?}");
         }
-        assert!(!house.get("/conversations/c").body.contains("canary"));
+        assert!(!gateway.get("/conversations/c").body.contains("canary"));
     }
 }
 
@@ -115,45 +123,50 @@ fn dialect_of(path: &str) -> Dialect {
 }
 
 #[test]
-fn what_is_larger_than_a_key_may_send_is_refused() {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+fn rejects_bodies_above_key_limit() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     let mut keys = KeyFile::default();
     let key = keys.add("small", None, KeyLimits { bytes: Some(1_000), ..KeyLimits::default() }).unwrap();
     keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
-    let house = House::open(folder, Dialect::OpenaiChat, Server::script([]));
+    let gateway = TestGateway::open(folder, Dialect::OpenaiChat, Server::script([]));
     let key = format!("Bearer {}", key.reveal());
     for path in PATHS {
-        let got = house.ask("POST", path, &[("authorization", &key)], &[b' '; 1_001]);
-        assert_eq!(got.status, 413, "{got:?}");
-        assert!(error_of(&got.json()).is_some(), "{got:?}");
+        let response = gateway.ask("POST", path, &[("authorization", &key)], &[b' '; 1_001]);
+        assert_eq!(response.status, 413, "{response:?}");
+        assert!(error_of(&response.json()).is_some(), "{response:?}");
     }
 }
 
 #[test]
-fn a_body_that_does_not_come_is_not_waited_for() {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-    let time = Patience {
+fn times_out_incomplete_bodies() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let time = TimeLimits {
         body: Duration::from_millis(100),
         head: Duration::from_millis(100),
-        ..Patience::default()
+        ..TimeLimits::default()
     };
-    let house =
-        House::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| options.time = time);
-    let mut slow = TcpStream::connect(house.address).unwrap();
+    let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
+        options.time = time;
+    });
+    let mut slow = TcpStream::connect(gateway.address).unwrap();
     write!(slow, "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{{").unwrap();
-    let got = read(slow);
-    assert_eq!((got.status, &got.json()["error"]["type"]), (408, &json!("timeout_error")), "{got:?}");
-    let mut slower = TcpStream::connect(house.address).unwrap();
+    let response = read(slow);
+    assert_eq!(
+        (response.status, &response.json()["error"]["type"]),
+        (408, &json!("timeout_error")),
+        "{response:?}"
+    );
+    let mut slower = TcpStream::connect(gateway.address).unwrap();
     write!(slower, "POST /v1/messages HT").unwrap();
     // Whoever does not finish the head gets no answer, and no connection.
     assert_ne!(read(slower).status, 200);
 }
 
 #[test]
-fn without_keys_only_programs_of_this_machine_are_answered() {
-    let house = House::new(Dialect::OpenaiChat, vec![]);
+fn serves_only_local_programs_without_keys() {
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let ask = |headers: &str| {
-        let mut stream = TcpStream::connect(house.address).unwrap();
+        let mut stream = TcpStream::connect(gateway.address).unwrap();
         write!(stream, "GET /v1/models HTTP/1.1\r\nconnection: close\r\n{headers}\r\n").unwrap();
         read(stream).status
     };
@@ -175,66 +188,74 @@ fn without_keys_only_programs_of_this_machine_are_answered() {
 }
 
 #[test]
-fn only_web_pages_of_named_origins_can_send_requests() {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-    let house = House::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
+fn allows_only_named_origins() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
         options.origins = vec!["https://app.example".to_owned()];
     });
     let preflight = |origin: &str| {
         let wanted =
             [("access-control-request-method", "POST"), ("access-control-request-headers", "x-api-key")];
-        house.ask("OPTIONS", PATHS[0], &[&[("origin", origin)], &wanted[..]].concat(), b"")
+        gateway.ask("OPTIONS", PATHS[0], &[&[("origin", origin)], &wanted[..]].concat(), b"")
     };
     let allowed = preflight("https://app.example");
     let names = ["access-control-allow-origin", "access-control-allow-headers"];
     let values = names.map(|name| allowed.header(name));
     assert_eq!((allowed.status, values), (200, [Some("https://app.example"), Some("x-api-key")]));
     assert_eq!(preflight("https://evil.example").header(names[0]), None);
-    let get = |origin: &str| house.ask("GET", "/v1/models", &[("origin", origin)], b"");
-    let got = get("https://app.example");
-    assert_eq!((got.status, got.header("access-control-expose-headers")), (200, Some("*")), "{got:?}");
+    let get = |origin: &str| gateway.ask("GET", "/v1/models", &[("origin", origin)], b"");
+    let response = get("https://app.example");
+    assert_eq!(
+        (response.status, response.header("access-control-expose-headers")),
+        (200, Some("*")),
+        "{response:?}"
+    );
     assert_eq!(get("https://evil.example").status, 403);
 }
 
 #[test]
-fn without_keys_a_body_must_be_sent_as_json() {
+fn requires_json_content_type_without_keys() {
     let user = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string();
-    let ask = |house: &House, content_type: &str| {
-        let mut stream = TcpStream::connect(house.address).unwrap();
-        let head = format!("POST {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", PATHS[0], house.address);
+    let ask = |gateway: &TestGateway, content_type: &str| {
+        let mut stream = TcpStream::connect(gateway.address).unwrap();
+        let head =
+            format!("POST {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", PATHS[0], gateway.address);
         write!(stream, "{head}{content_type}content-length: {}\r\n\r\n{user}", user.len()).unwrap();
         read(stream).status
     };
-    let house = House::new(Dialect::OpenaiChat, vec![whole(Dialect::OpenaiChat)]);
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![complete_response(Dialect::OpenaiChat)]);
     for content_type in [
         "",
         "content-type: text/plain\r\n",
         "content-type: application/x-www-form-urlencoded\r\n",
         "content-type: text/plain; application/json\r\n",
     ] {
-        assert_eq!(ask(&house, content_type), 415, "{content_type:?}");
+        assert_eq!(ask(&gateway, content_type), 415, "{content_type:?}");
     }
-    assert_eq!(ask(&house, "content-type: Application/JSON; charset=utf-8\r\n"), 200);
+    assert_eq!(ask(&gateway, "content-type: Application/JSON; charset=utf-8\r\n"), 200);
 }
 
 #[test]
-fn refuses_bodies_beyond_limits_of_size_and_memory() {
-    let house = House::new(Dialect::OpenaiChat, vec![]);
-    let long = house.begin(("POST", PATHS[0]), &[], (b"{", (16 << 20) + 1));
+fn rejects_bodies_above_size_and_memory_limits() {
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
+    let long = gateway.begin(("POST", PATHS[0]), &[], (b"{", (16 << 20) + 1));
     assert_eq!(read(long).status, 413);
     let zeros = "0,".repeat(4 << 20);
     for path in PATHS {
-        let got = house.ask("POST", path, &[], format!("{{\"a\":[{zeros}0]}}").as_bytes());
-        assert_eq!(got.status, 413, "{got:?}");
-        assert!(error_of(&got.json()).is_some_and(|error| error.contains("too many values")), "{got:?}");
+        let response = gateway.ask("POST", path, &[], format!("{{\"a\":[{zeros}0]}}").as_bytes());
+        assert_eq!(response.status, 413, "{response:?}");
+        assert!(
+            error_of(&response.json()).is_some_and(|error| error.contains("too many values")),
+            "{response:?}"
+        );
     }
-    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(gateway.provider.requests().len(), 0);
 }
 
 #[test]
 fn accepts_a_key_from_any_of_its_places() {
-    let house = two_keys();
-    let alice = house.key("alice");
+    let gateway = gateway_with_two_keys();
+    let alice = gateway.key("alice");
     let key = alice.strip_prefix("Bearer ").unwrap();
     for headers in [
         vec![("authorization", format!("bearer {key}"))],
@@ -242,25 +263,25 @@ fn accepts_a_key_from_any_of_its_places() {
         vec![("authorization", "Bearer sk-placeholder".to_owned()), ("x-goog-api-key", key.to_owned())],
     ] {
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, &**value)).collect();
-        assert_eq!(house.ask("GET", "/v1/models", &headers, b"").status, 200, "{headers:?}");
+        assert_eq!(gateway.ask("GET", "/v1/models", &headers, b"").status, 200, "{headers:?}");
     }
     let wrong = [("authorization", "Bearer sk-placeholder"), ("x-api-key", "ctx-wrong")];
-    assert_eq!(house.ask("GET", "/v1/models", &wrong, b"").status, 401);
+    assert_eq!(gateway.ask("GET", "/v1/models", &wrong, b"").status, 401);
 }
 
 #[test]
-fn an_empty_key_file_refuses_every_request() {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+fn rejects_all_requests_with_empty_key_file() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     std::fs::write(folder.path().join(KeyFile::NAME), r#"{"keys":[]}"#).unwrap();
-    let house = House::open(folder, Dialect::OpenaiChat, Server::script([]));
-    assert_eq!(house.get("/v1/models").status, 401);
+    let gateway = TestGateway::open(folder, Dialect::OpenaiChat, Server::script([]));
+    assert_eq!(gateway.get("/v1/models").status, 401);
 }
 
 #[test]
-fn a_revoked_key_is_refused_while_the_gateway_runs() {
-    let house = two_keys();
-    let path = house.folder.path().join(KeyFile::NAME);
-    let status = |name: &str| get(&house, name, "/v1/models").status;
+fn rejects_revoked_key_without_restart() {
+    let gateway = gateway_with_two_keys();
+    let path = gateway.folder.path().join(KeyFile::NAME);
+    let status = |name: &str| get(&gateway, name, "/v1/models").status;
     assert_eq!(status("alice"), 200);
     let mut keys = KeyFile::read(&path).unwrap();
     keys.revoke("alice").unwrap();
@@ -270,14 +291,14 @@ fn a_revoked_key_is_refused_while_the_gateway_runs() {
     // A gateway with keys never becomes a gateway without keys.
     std::fs::remove_file(&path).unwrap();
     while status("bob") != 401 {}
-    assert_eq!(house.get("/v1/models").status, 401);
+    assert_eq!(gateway.get("/v1/models").status, 401);
 }
 
 #[test]
-fn two_lengths_or_two_names_are_refused() {
-    let house = House::new(Dialect::OpenaiChat, vec![]);
+fn rejects_repeated_lengths_and_names() {
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let ask = |head: &str| {
-        let mut stream = TcpStream::connect(house.address).unwrap();
+        let mut stream = TcpStream::connect(gateway.address).unwrap();
         write!(
             stream,
             "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n{head}\r\n"
@@ -291,20 +312,20 @@ fn two_lengths_or_two_names_are_refused() {
         format!("content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{smuggled}"),
         "transfer-encoding: chunked, identity\r\n\r\n0\r\n".to_owned(),
     ] {
-        let got = ask(&head);
-        assert_eq!(got.status, 400, "{head:?} {got:?}");
-        assert_eq!(got.body.matches("HTTP/1.1").count(), 0, "{got:?}");
+        let response = ask(&head);
+        assert_eq!(response.status, 400, "{head:?} {response:?}");
+        assert_eq!(response.body.matches("HTTP/1.1").count(), 0, "{response:?}");
     }
     let twice =
-        house.ask("POST", PATHS[0], &[("x-ctx-conversation", "a"), ("x-ctx-conversation", "b")], b"{}");
+        gateway.ask("POST", PATHS[0], &[("x-ctx-conversation", "a"), ("x-ctx-conversation", "b")], b"{}");
     assert_eq!(twice.status, 400, "{twice:?}");
 }
 
 #[test]
-fn what_a_client_names_writes_no_header_of_the_answer() {
-    let folder = House::new(Dialect::Anthropic, vec![]).close();
-    let provider = Server::start(|_| whole(Dialect::Anthropic));
-    let house = House::open_with(folder, Dialect::Anthropic, provider, |options| {
+fn prevents_header_injection_by_names() {
+    let folder = TestGateway::new(Dialect::Anthropic, vec![]).close();
+    let provider = Server::start(|_| complete_response(Dialect::Anthropic));
+    let gateway = TestGateway::open_with(folder, Dialect::Anthropic, provider, |options| {
         options.on_loss = Some(ctx_project::OnLoss::Drop);
     });
     let evil = "c\r\nx-evil: 1";
@@ -314,20 +335,20 @@ fn what_a_client_names_writes_no_header_of_the_answer() {
         (json!({ "model": evil, "messages": user }), 404),
         (json!({ "model": "ada", "messages": user, evil: true }), 200),
     ] {
-        let got = house.post(PATHS[0], &body);
-        assert_eq!((got.status, got.header("x-evil")), (status, None), "{got:?}");
+        let response = gateway.post(PATHS[0], &body);
+        assert_eq!((response.status, response.header("x-evil")), (status, None), "{response:?}");
     }
 }
 
 #[test]
-fn no_client_says_where_requests_go() {
-    let house = House::new(Dialect::Gemini, vec![]);
+fn ignores_targets_named_by_clients() {
+    let gateway = TestGateway::new(Dialect::Gemini, vec![]);
     let elsewhere = Server::script([]);
     let address = elsewhere.base_url();
     let user = json!([{ "role": "user", "content": "Hello" }]);
     for model in ["ada@../../../x", "ada@models/../../y", &format!("ada@{address}"), "../ada", "ada@"] {
-        let got = house.post(PATHS[0], &json!({ "model": model, "messages": user }));
-        assert!(got.status >= 400, "{model} {got:?}");
+        let response = gateway.post(PATHS[0], &json!({ "model": model, "messages": user }));
+        assert!(response.status >= 400, "{model} {response:?}");
     }
     let body = json!({ "model": "ada", "messages": user, "base_url": address, "api_base": address });
     let headers = [
@@ -335,13 +356,13 @@ fn no_client_says_where_requests_go() {
         ("x-forwarded-host", "evil.example"),
         ("x-ctx-upstream", &address),
     ];
-    house.ask("POST", PATHS[0], &headers, body.to_string().as_bytes());
+    gateway.ask("POST", PATHS[0], &headers, body.to_string().as_bytes());
     assert_eq!(elsewhere.requests().len(), 0);
-    let paths: Vec<String> = house.provider.requests().into_iter().map(|request| request.path).collect();
+    let paths: Vec<String> = gateway.provider.requests().into_iter().map(|request| request.path).collect();
     assert!(paths.iter().all(|path| path.starts_with("/v1/models/") && !path.contains("..")), "{paths:?}");
 }
 
-/// Valid bodies, of which every part is made invalid in turn.
+/// Returns a valid body.
 fn valid(path: &str) -> Value {
     let schema = json!({ "type": "object", "properties": { "at": { "type": "string" } } });
     match path {
@@ -380,17 +401,17 @@ fn valid(path: &str) -> Value {
     }
 }
 
-/// A stream of numbers that looks like chance.
-struct Chance(u64);
+/// Deterministic pseudorandom numbers.
+struct RandomNumbers(u64);
 
-impl Chance {
+impl RandomNumbers {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % end.max(1)
     }
 }
 
-/// Every pointer of a value.
+/// Collects the pointers of all values.
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     let inner: Vec<(String, &Value)> = match value {
@@ -405,10 +426,10 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Spoils a body: one or two values are others, or bytes are missing or wrong.
-fn spoiled(valid: &Value, chance: &mut Chance) -> Vec<u8> {
+/// Returns a malformed body: replaces 1 or 2 values, or removes or changes bytes.
+fn malformed_body(valid: &Value, random: &mut RandomNumbers) -> Vec<u8> {
     let mut value = valid.clone();
-    for _ in 0..=chance.below(2) {
+    for _ in 0..=random.below(2) {
         let mut places = Vec::new();
         pointers(&value, "", &mut places);
         let deep = (0..60).fold(json!("deep"), |inner, _| json!([inner]));
@@ -426,17 +447,17 @@ fn spoiled(valid: &Value, chance: &mut Chance) -> Vec<u8> {
             json!("x".repeat(5_000)),
             deep,
         ];
-        let place = places.swap_remove(chance.below(places.len()));
+        let place = places.swap_remove(random.below(places.len()));
         if let Some(spot) = value.pointer_mut(&place) {
-            *spot = odd[chance.below(odd.len())].clone();
+            *spot = odd[random.below(odd.len())].clone();
         }
     }
     let mut bytes = value.to_string().into_bytes();
-    match chance.below(6) {
-        0 => bytes.truncate(chance.below(bytes.len())),
+    match random.below(6) {
+        0 => bytes.truncate(random.below(bytes.len())),
         1 => {
-            let at = chance.below(bytes.len());
-            bytes[at] = u8::try_from(chance.below(256)).unwrap();
+            let at = random.below(bytes.len());
+            bytes[at] = u8::try_from(random.below(256)).unwrap();
         }
         _ => {}
     }
@@ -445,25 +466,28 @@ fn spoiled(valid: &Value, chance: &mut Chance) -> Vec<u8> {
 
 /// `cargo xtask malformed` tries 10,000 bodies for each dialect.
 #[test]
-fn a_malformed_body_is_a_clear_error_of_the_dialect() {
+fn reports_malformed_bodies_in_format_of_api() {
     let count = std::env::var("CTX_MALFORMED").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
-    let house = House::new(Dialect::Anthropic, vec![]);
+    let gateway = TestGateway::new(Dialect::Anthropic, vec![]);
     for path in PATHS {
-        let (valid, mut chance, mut refused) = (valid(path), Chance(7), 0);
+        let (valid, mut random, mut refused) = (valid(path), RandomNumbers(7), 0);
         let dry = [("x-ctx-dry-run", "1")];
-        let good = house.ask("POST", path, &dry, valid.to_string().as_bytes());
+        let good = gateway.ask("POST", path, &dry, valid.to_string().as_bytes());
         assert_eq!(good.status, 200, "{good:?}");
         for _ in 0..count {
-            let body = spoiled(&valid, &mut chance);
-            let got = house.ask("POST", path, &dry, &body);
+            let body = malformed_body(&valid, &mut random);
+            let response = gateway.ask("POST", path, &dry, &body);
             let shown = String::from_utf8_lossy(&body);
-            if got.status == 200 {
+            if response.status == 200 {
                 continue;
             }
             refused += 1;
-            assert!((400..500).contains(&got.status), "{path} {shown} {got:?}");
-            let value = got.json();
-            assert!(error_of(&value).is_some_and(|message| message.len() > 10), "{path} {shown} {got:?}");
+            assert!((400..500).contains(&response.status), "{path} {shown} {response:?}");
+            let value = response.json();
+            assert!(
+                error_of(&value).is_some_and(|message| message.len() > 10),
+                "{path} {shown} {response:?}"
+            );
             match dialect_of(path) {
                 Dialect::Anthropic => assert!(value["error"]["type"].is_string() && value["type"] == "error"),
                 Dialect::Gemini => assert!(value["error"]["status"].is_string()),
@@ -472,5 +496,5 @@ fn a_malformed_body_is_a_clear_error_of_the_dialect() {
         }
         assert!(refused > count / 4, "{path}: {refused} of {count} were refused");
     }
-    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(gateway.provider.requests().len(), 0);
 }

@@ -1,15 +1,15 @@
-//! What reaches the provider is what `ctx assemble` prints, byte for byte.
+//! The provider gets the bytes that `ctx assemble` prints.
 
 use ctx_project::{ConfigOptions, Sources, Turn, TurnOptions};
 use ctx_types::TurnInput;
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::{AT, House, PROVIDER_KEY};
 use crate::server::{Answer, Server, Step};
+use crate::test_gateway::{AT, PROVIDER_KEY, TestGateway};
 
-/// A whole answer of a provider.
-pub(crate) fn whole(dialect: Dialect) -> Answer {
+/// A provider's complete response.
+pub(crate) fn complete_response(dialect: Dialect) -> Answer {
     Answer::json(
         200,
         &match dialect {
@@ -32,9 +32,14 @@ pub(crate) fn whole(dialect: Dialect) -> Answer {
     )
 }
 
-/// What `ctx assemble AGENT --session FILE --tools FILE --format DIALECT` prints.
-pub(crate) fn assembled(house: &House, conversation: &Value, tools: &Value, dialect: Dialect) -> Vec<u8> {
-    let folder = house.folder.path();
+/// Returns the output of `ctx assemble AGENT --session FILE --tools FILE --format DIALECT`.
+pub(crate) fn assembled(
+    gateway: &TestGateway,
+    conversation: &Value,
+    tools: &Value,
+    dialect: Dialect,
+) -> Vec<u8> {
+    let folder = gateway.folder.path();
     std::fs::write(folder.join("chat.json"), conversation.to_string()).unwrap();
     std::fs::write(folder.join("tools.json"), tools.to_string()).unwrap();
     let has_tools = tools.as_array().is_some_and(|tools| !tools.is_empty());
@@ -53,19 +58,19 @@ pub(crate) fn assembled(house: &House, conversation: &Value, tools: &Value, dial
     turn.body_bytes(&context, None).0
 }
 
-/// Sends a conversation as a chat completion, and compares what the provider got.
+/// Sends a conversation as a chat completion, and compares the provider's request.
 #[track_caller]
 fn check(dialect: Dialect, conversation: &Value, tools: &Value) {
-    let house = House::new(dialect, vec![whole(dialect)]);
+    let gateway = TestGateway::new(dialect, vec![complete_response(dialect)]);
     let mut body = json!({ "model": "ada", "messages": conversation });
     if tools.as_array().is_some_and(|tools| !tools.is_empty()) {
         body["tools"] = tools.clone();
     }
-    let got = house.post("/v1/chat/completions", &body);
-    assert_eq!(got.status, 200, "{got:?}");
-    assert_eq!(got.json()["choices"][0]["message"]["content"], "Hi there");
-    let sent = String::from_utf8(house.request().body).unwrap();
-    let expected = String::from_utf8(assembled(&house, conversation, tools, dialect)).unwrap();
+    let response = gateway.post("/v1/chat/completions", &body);
+    assert_eq!(response.status, 200, "{response:?}");
+    assert_eq!(response.json()["choices"][0]["message"]["content"], "Hi there");
+    let sent = String::from_utf8(gateway.request().body).unwrap();
+    let expected = String::from_utf8(assembled(&gateway, conversation, tools, dialect)).unwrap();
     assert_eq!(sent, expected);
 }
 
@@ -73,7 +78,7 @@ const PROVIDERS: [Dialect; 4] =
     [Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Anthropic, Dialect::Gemini];
 
 #[test]
-fn a_conversation_is_sent_as_ctx_assemble_writes_it() {
+fn sends_conversation_like_ctx_assemble() {
     let conversation = json!([
         { "role": "system", "content": "The client's own words." },
         { "role": "user", "content": "Hello" },
@@ -86,7 +91,7 @@ fn a_conversation_is_sent_as_ctx_assemble_writes_it() {
 }
 
 #[test]
-fn tools_calls_and_results_are_sent_as_ctx_assemble_writes_them() {
+fn sends_tools_calls_and_results_like_ctx_assemble() {
     let conversation = json!([
         { "role": "user", "content": "Rain?" },
         { "role": "assistant", "content": null, "tool_calls": [
@@ -103,7 +108,7 @@ fn tools_calls_and_results_are_sent_as_ctx_assemble_writes_them() {
 }
 
 #[test]
-fn pictures_are_sent_as_ctx_assemble_writes_them() {
+fn sends_images_like_ctx_assemble() {
     let picture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let conversation = json!([{ "role": "user", "content": [
         { "type": "text", "text": "What is this?" },
@@ -115,35 +120,39 @@ fn pictures_are_sent_as_ctx_assemble_writes_them() {
 }
 
 #[test]
-fn a_dry_run_answers_the_same_bytes_and_sends_and_stores_nothing() {
-    let house = House::new(Dialect::Anthropic, vec![]);
+fn dry_run_returns_request_without_sending_or_storing() {
+    let gateway = TestGateway::new(Dialect::Anthropic, vec![]);
     let conversation = json!([{ "role": "user", "content": "Hello" }]);
     let body = json!({ "model": "ada", "messages": conversation });
-    let got =
-        house.ask("POST", "/v1/chat/completions", &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
-    assert_eq!(got.status, 200, "{got:?}");
-    assert_eq!(got.body.as_bytes(), assembled(&house, &conversation, &json!([]), Dialect::Anthropic));
-    assert_eq!(house.provider.requests().len(), 0);
-    assert_eq!(house.get("/conversations").json()["data"], json!([]));
+    let response =
+        gateway.ask("POST", "/v1/chat/completions", &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
+    assert_eq!(response.status, 200, "{response:?}");
+    assert_eq!(response.body.as_bytes(), assembled(&gateway, &conversation, &json!([]), Dialect::Anthropic));
+    assert_eq!(gateway.provider.requests().len(), 0);
+    assert_eq!(gateway.get("/conversations").json()["data"], json!([]));
     let refused = |headers: &[(&str, &str)], body: &str, told: &str| {
-        let got = house.ask("POST", "/v1/chat/completions", headers, body.as_bytes());
-        assert_eq!((got.status, got.json()["error"]["message"].as_str()), (400, Some(told)));
+        let response = gateway.ask("POST", "/v1/chat/completions", headers, body.as_bytes());
+        assert_eq!((response.status, response.json()["error"]["message"].as_str()), (400, Some(told)));
     };
     refused(&[("x-ctx-dry-run", "yes")], &body.to_string(), "the header `x-ctx-dry-run` must be `1` or `0`");
     refused(&[], " ", "the request body is empty");
-    let missing = house.ask("POST", "/conversations/diary/undo", &[], b"");
+    let missing = gateway.ask("POST", "/conversations/diary/undo", &[], b"");
     assert_eq!(missing.json()["error"]["message"], "no conversation `diary`");
 }
 
-/// An agent that may send little, so that older messages become a note.
+/// An agent with a small token limit. Older messages become a digest.
 const SMALL: &str = "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n\
      parameters: {contextManagement: {enabled: true, maxContextTokens: 2000}, contextCompression: {autoTrigger: false}}\n";
 
 #[test]
-fn turns_of_a_long_conversation_send_what_dry_runs_show_and_begin_alike() {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+fn sends_dry_run_requests_with_stable_prefix() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     std::fs::write(folder.path().join("small.yaml"), SMALL).unwrap();
-    let house = House::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
+    let gateway = TestGateway::open(
+        folder,
+        Dialect::OpenaiChat,
+        Server::start(|_| complete_response(Dialect::OpenaiChat)),
+    );
     let said = |n: usize| {
         let text =
             format!("Lamp {n} of the pier was lit by Ada at {}:30, before dawn and in the rain.", n % 24);
@@ -156,14 +165,14 @@ fn turns_of_a_long_conversation_send_what_dry_runs_show_and_begin_alike() {
         let new = if turn == 0 { (0..401).map(said).collect() } else { vec![said(2 * turn)] };
         let body = json!({ "model": "small", "messages": new }).to_string();
         let ask = |headers: &[(&str, &str)]| {
-            let got = house.ask("POST", "/v1/chat/completions", headers, body.as_bytes());
-            assert_eq!(got.status, 200, "{got:?}");
-            got
+            let response = gateway.ask("POST", "/v1/chat/completions", headers, body.as_bytes());
+            assert_eq!(response.status, 200, "{response:?}");
+            response
         };
         // The first one has nothing yet that a dry run could see.
         let shown = (turn > 0).then(|| ask(&dry).body);
         ask(&named);
-        let sent = house.provider.requests().pop().unwrap();
+        let sent = gateway.provider.requests().pop().unwrap();
         assert!(shown.is_none_or(|shown| shown.as_bytes() == sent.body), "turn {turn}");
         heads.push(sent.messages().remove(0).1);
     }
@@ -171,9 +180,9 @@ fn turns_of_a_long_conversation_send_what_dry_runs_show_and_begin_alike() {
 }
 
 /// A gateway that forwards requests for other models.
-fn forwarding(dialect: Dialect, answers: Vec<Answer>) -> House {
-    let folder = House::new(dialect, vec![]).close();
-    House::open_with(folder, dialect, Server::script(answers), |options| options.passthrough = true)
+fn forwarding(dialect: Dialect, answers: Vec<Answer>) -> TestGateway {
+    let folder = TestGateway::new(dialect, vec![]).close();
+    TestGateway::open_with(folder, dialect, Server::script(answers), |options| options.passthrough = true)
 }
 
 #[test]
@@ -196,12 +205,12 @@ fn forwards_other_models_unchanged() {
         ),
     ] {
         let answer = Answer::stream(vec![Step::Bytes(events.as_bytes().to_vec())]);
-        let house = forwarding(dialect, vec![answer]);
+        let gateway = forwarding(dialect, vec![answer]);
         let headers = [("authorization", "Bearer secret"), ("x-stainless-lang", "js"), ("cookie", "secret")];
-        let got = house.ask("POST", path, &headers, body.as_bytes());
-        assert_eq!((got.status, got.body.as_str()), (200, events), "{got:?}");
-        assert_eq!(got.header("content-type"), Some("text/event-stream"));
-        let sent = house.request();
+        let response = gateway.ask("POST", path, &headers, body.as_bytes());
+        assert_eq!((response.status, response.body.as_str()), (200, events), "{response:?}");
+        assert_eq!(response.header("content-type"), Some("text/event-stream"));
+        let sent = gateway.request();
         assert_eq!((sent.path.as_str(), sent.body.as_slice()), (expected, body.as_bytes()));
         assert_eq!(sent.header("x-stainless-lang"), Some("js"));
         let has = |text: &str| sent.headers.iter().any(|line| line.contains(text));
@@ -212,87 +221,89 @@ fn forwards_other_models_unchanged() {
 #[test]
 fn forwards_errors_without_the_api_key() {
     let error = Answer::error(429, "odd", &format!("no {PROVIDER_KEY}")).with_header("retry-after: 7");
-    let house = forwarding(Dialect::OpenaiChat, vec![error]);
+    let gateway = forwarding(Dialect::OpenaiChat, vec![error]);
     let body = json!({ "model": "other", "input": "x" });
-    let got = house.post("/v1/embeddings", &body);
-    assert_eq!((got.status, got.header("retry-after")), (429, Some("7")), "{got:?}");
-    assert_eq!(got.json()["error"]["message"], "no [redacted]");
-    house.request();
-    let dry = house.ask("POST", "/v1/embeddings", &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
+    let response = gateway.post("/v1/embeddings", &body);
+    assert_eq!((response.status, response.header("retry-after")), (429, Some("7")), "{response:?}");
+    assert_eq!(response.json()["error"]["message"], "no [redacted]");
+    gateway.request();
+    let dry = gateway.ask("POST", "/v1/embeddings", &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
     assert_eq!(dry.json(), body);
     for path in ["/v1/messages", "/v1beta/models/other:generateContent", "/v1beta/models/..:embedContent"] {
-        assert_eq!(house.post(path, &body).status, 404, "{path}");
+        assert_eq!(gateway.post(path, &body).status, 404, "{path}");
     }
-    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(gateway.provider.requests().len(), 0);
 }
 
 #[test]
 fn forwards_embeddings_to_the_provider_of_an_agent() {
     let embeddings = json!({ "data": [], "usage": { "prompt_tokens": 5, "total_tokens": 5 } });
-    let house = House::new(Dialect::OpenaiChat, vec![Answer::json(200, &embeddings)]);
-    let got = house.post("/v1/embeddings", &json!({ "input": "x", "model": "ada@text-embedding-3-small" }));
-    assert_eq!((got.status, got.json()), (200, embeddings));
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::json(200, &embeddings)]);
+    let response =
+        gateway.post("/v1/embeddings", &json!({ "input": "x", "model": "ada@text-embedding-3-small" }));
+    assert_eq!((response.status, response.json()), (200, embeddings));
     let expected = json!({ "input": "x", "model": "text-embedding-3-small" });
-    assert_eq!(house.request().json(), expected);
-    assert!(house.get("/metrics").body.contains("ctx_input_tokens_total 5\n"));
-    assert_eq!(house.post("/v1/embeddings", &json!({ "input": "x", "model": "other" })).status, 404);
+    assert_eq!(gateway.request().json(), expected);
+    assert!(gateway.get("/metrics").body.contains("ctx_input_tokens_total 5\n"));
+    assert_eq!(gateway.post("/v1/embeddings", &json!({ "input": "x", "model": "other" })).status, 404);
 }
 
 #[test]
-fn counts_tokens_of_the_request_that_would_be_sent() {
+fn counts_tokens_of_provider_request() {
     let user = json!([{ "role": "user", "content": "Hello" }]);
     let body = json!({ "model": "ada", "messages": user, "temperature": 1 });
     let count = json!({ "input_tokens": 42 });
-    let house = House::new(Dialect::Anthropic, vec![Answer::json(200, &count)]);
-    assert_eq!(house.post("/v1/messages/count_tokens", &body).json(), count);
-    let sent = house.request();
+    let gateway = TestGateway::new(Dialect::Anthropic, vec![Answer::json(200, &count)]);
+    assert_eq!(gateway.post("/v1/messages/count_tokens", &body).json(), count);
+    let sent = gateway.request();
     assert_eq!(sent.path, "/v1/messages/count_tokens");
     let sent = sent.json();
     assert!(sent["system"].to_string().contains("You are Ada."), "{sent}");
     assert_eq!((sent.get("temperature"), sent.get("max_tokens")), (None, None));
 
-    let house = House::new(Dialect::OpenaiChat, vec![]);
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let contents = json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hello" }] }] });
     for (path, body, name) in [
         ("/v1/messages/count_tokens", &body, "input_tokens"),
         ("/v1beta/models/ada:countTokens", &contents, "totalTokens"),
         ("/v1beta/models/ada:countTokens", &json!({ "generateContentRequest": contents }), "totalTokens"),
     ] {
-        let got = house.post(path, body);
-        assert!((10..100).contains(&got.json()[name].as_u64().unwrap()), "{got:?}");
+        let response = gateway.post(path, body);
+        assert!((10..100).contains(&response.json()[name].as_u64().unwrap()), "{response:?}");
     }
-    assert_eq!(house.provider.requests().len(), 0);
-    assert_eq!(house.get("/conversations").json()["data"], json!([]));
+    assert_eq!(gateway.provider.requests().len(), 0);
+    assert_eq!(gateway.get("/conversations").json()["data"], json!([]));
 }
 
 #[test]
 fn returns_headers_of_the_provider() {
     for (answer, streams) in [
-        (whole(Dialect::OpenaiChat), false),
+        (complete_response(Dialect::OpenaiChat), false),
         (Answer::text("Hi there"), true),
         (Answer::error(400, "odd", "no"), false),
         (Answer::error(400, "odd", "no"), true),
     ] {
         let answer = answer.with_header("x-request-id: r1").with_header("set-cookie: a=b");
         let answer = answer.with_header("anthropic-ratelimit-tokens-remaining: 7");
-        let house = House::new(Dialect::OpenaiChat, vec![answer]);
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![answer]);
         let user = json!([{ "role": "user", "content": "Hello" }]);
         let body = json!({ "model": "ada", "stream": streams, "messages": user });
-        let got = house.post("/v1/chat/completions", &body);
+        let response = gateway.post("/v1/chat/completions", &body);
         let names = ["x-request-id", "anthropic-ratelimit-tokens-remaining", "set-cookie"];
-        assert_eq!(names.map(|name| got.header(name)), [Some("r1"), Some("7"), None], "{got:?}");
+        assert_eq!(names.map(|name| response.header(name)), [Some("r1"), Some("7"), None], "{response:?}");
     }
 }
 
 #[test]
 fn returns_stored_responses_of_named_conversations() {
-    let house = House::new(Dialect::OpenaiResponses, vec![whole(Dialect::OpenaiResponses)]);
+    let gateway =
+        TestGateway::new(Dialect::OpenaiResponses, vec![complete_response(Dialect::OpenaiResponses)]);
     let named = [("x-ctx-conversation", "c")];
     let body = json!({ "model": "ada", "input": "Hello" }).to_string();
-    let got = house.ask("POST", "/v1/responses", &named, body.as_bytes()).json();
-    let stored = house.get(&format!("/v1/responses/{}", got["id"].as_str().unwrap())).json();
-    assert_eq!((&stored["id"], &stored["status"]), (&got["id"], &json!("completed")));
+    let response = gateway.ask("POST", "/v1/responses", &named, body.as_bytes()).json();
+    let stored = gateway.get(&format!("/v1/responses/{}", response["id"].as_str().unwrap())).json();
+    assert_eq!((&stored["id"], &stored["status"]), (&response["id"], &json!("completed")));
     assert_eq!(stored["output"][0]["content"][0]["text"], "Hi there");
     assert_eq!(stored["usage"]["input_tokens"], 5);
-    assert_eq!(house.get("/v1/responses/other").status, 404);
+    assert_eq!(gateway.get("/v1/responses/other").status, 404);
 }

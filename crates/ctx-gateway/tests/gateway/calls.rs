@@ -1,13 +1,13 @@
-//! Calls of tools in streams: each client gets them in pieces, with the ids and arguments that are stored.
+//! Streaming tool calls: each client gets chunks with the stored ids and arguments.
 
 use std::io::{BufRead as _, BufReader};
 
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::House;
 use crate::server::{Answer, Step, delta, end, sse, word};
-use crate::streams::{asks, error_of};
+use crate::streams::{error_of, stream_request};
+use crate::test_gateway::TestGateway;
 
 const CLIENTS: [(&str, Dialect); 3] = [
     ("/v1/chat/completions", Dialect::OpenaiChat),
@@ -15,17 +15,17 @@ const CLIENTS: [(&str, Dialect); 3] = [
     ("/v1/responses", Dialect::OpenaiResponses),
 ];
 
-/// A piece of a call, as chat completions have it.
-fn piece(index: u64, call: (&str, &str), arguments: &str) -> Value {
+/// A chunk of a call in the format of chat completions.
+fn call_chunk(index: u64, call: (&str, &str), arguments: &str) -> Value {
     let function = json!({ "name": call.1, "arguments": arguments });
     delta(&json!({ "tool_calls": [{ "index": index, "id": call.0, "function": function }] }))
 }
 
-fn more(index: u64, arguments: &str) -> Value {
-    piece(index, ("", ""), arguments)
+fn arguments_chunk(index: u64, arguments: &str) -> Value {
+    call_chunk(index, ("", ""), arguments)
 }
 
-/// What a client hears of calls: `[` and its id and name where one begins, `]` where it ends; words as they are.
+/// Returns the events of calls and texts. `[` with an id and a name starts a call, and `]` ends it.
 fn outline(events: &[Value]) -> String {
     let text = |event: &Value, pointer: &str| event.pointer(pointer)?.as_str().map(str::to_owned);
     let said = |event: &Value| -> Option<String> {
@@ -66,9 +66,9 @@ fn outline(events: &[Value]) -> String {
     events.iter().filter_map(said).collect::<Vec<_>>().join(" | ")
 }
 
-/// The calls of the last message that is stored.
-fn stored(house: &House) -> String {
-    let shown = house.get("/conversations/c").json();
+/// Returns the calls of the last stored message.
+fn stored(gateway: &TestGateway) -> String {
+    let shown = gateway.get("/conversations/c").json();
     let calls = shown["messages"].as_array().unwrap().last().unwrap()["tool_calls"].as_array().cloned();
     let text = |call: &Value, key: &str| call[key].as_str().unwrap().to_owned();
     let call =
@@ -76,22 +76,28 @@ fn stored(house: &House) -> String {
     calls.unwrap_or_default().iter().map(call).collect::<Vec<_>>().join(" ")
 }
 
-/// Streams these pieces to a client of chat completions, one of messages and one of responses, and compares what each of
-/// them hears, and what is stored.
+/// Streams these chunks to clients of Chat Completions, Messages and Responses. Compares their events and the stored
+/// calls.
 #[track_caller]
-fn check(pieces: &[Value], heard: [&str; 3], kept: &str) {
-    for ((path, dialect), heard) in CLIENTS.into_iter().zip(heard) {
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::events(pieces)]);
-        let got = house.post(path, &asks(dialect, "c"));
-        assert_eq!(outline(&got.events()), heard, "{dialect}");
-        assert_eq!(stored(&house), kept, "{dialect}");
+fn check(chunks: &[Value], expected: [&str; 3], expected_store: &str) {
+    for ((path, dialect), expected) in CLIENTS.into_iter().zip(expected) {
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::events(chunks)]);
+        let response = gateway.post(path, &stream_request(dialect, "c"));
+        assert_eq!(outline(&response.events()), expected, "{dialect}");
+        assert_eq!(stored(&gateway), expected_store, "{dialect}");
     }
 }
 
 #[test]
-fn a_call_comes_as_its_pieces_come() {
+fn streams_calls_chunk_by_chunk() {
     check(
-        &[word("Hm. "), piece(0, ("a", "f"), ""), more(0, "{\"x\""), more(0, ":1}"), end("tool_calls")],
+        &[
+            word("Hm. "),
+            call_chunk(0, ("a", "f"), ""),
+            arguments_chunk(0, "{\"x\""),
+            arguments_chunk(0, ":1}"),
+            end("tool_calls"),
+        ],
         [
             "Hm.  | 0[a=f  | 0 {\"x\" | 0 :1}",
             "Hm.  | 0] | 1[a=f | 1  | 1 {\"x\" | 1 :1} | 1]",
@@ -102,14 +108,14 @@ fn a_call_comes_as_its_pieces_come() {
 }
 
 #[test]
-fn a_later_call_waits_for_the_end_of_an_earlier_one_where_blocks_come_one_at_a_time() {
+fn delays_later_calls_in_sequential_apis() {
     check(
         &[
-            piece(0, ("a", "f"), "{\"x\":"),
-            piece(1, ("b", "g"), "{\"y\":"),
+            call_chunk(0, ("a", "f"), "{\"x\":"),
+            call_chunk(1, ("b", "g"), "{\"y\":"),
             word("Hm."),
-            more(0, "{}}"),
-            more(1, "2}"),
+            arguments_chunk(0, "{}}"),
+            arguments_chunk(1, "2}"),
             end("tool_calls"),
         ],
         [
@@ -122,13 +128,13 @@ fn a_later_call_waits_for_the_end_of_an_earlier_one_where_blocks_come_one_at_a_t
 }
 
 #[test]
-fn a_call_without_arguments_ends_when_a_later_one_has_some() {
+fn ends_call_without_arguments_before_next_call() {
     check(
         &[
-            piece(0, ("a", "f"), ""),
-            piece(1, ("b", "f"), ""),
-            piece(2, ("c", "g"), "{\"y\":"),
-            more(2, "2}"),
+            call_chunk(0, ("a", "f"), ""),
+            call_chunk(1, ("b", "f"), ""),
+            call_chunk(2, ("c", "g"), "{\"y\":"),
+            arguments_chunk(2, "2}"),
             end("tool_calls"),
         ],
         [
@@ -141,13 +147,13 @@ fn a_call_without_arguments_ends_when_a_later_one_has_some() {
 }
 
 #[test]
-fn only_an_object_that_is_whole_lets_the_next_call_begin() {
+fn starts_next_call_after_complete_object() {
     check(
         &[
-            piece(0, ("a", "f"), "[{}"),
-            piece(1, ("b", "g"), "{\"y\":\"\\\"}"),
-            more(0, "]"),
-            more(1, "\"}"),
+            call_chunk(0, ("a", "f"), "[{}"),
+            call_chunk(1, ("b", "g"), "{\"y\":\"\\\"}"),
+            arguments_chunk(0, "]"),
+            arguments_chunk(1, "\"}"),
             end("stop"),
         ],
         [
@@ -160,9 +166,14 @@ fn only_an_object_that_is_whole_lets_the_next_call_begin() {
 }
 
 #[test]
-fn calls_without_an_id_or_with_one_that_is_taken_begin_with_the_id_that_is_stored() {
+fn replaces_missing_and_repeated_ids_in_streams() {
     check(
-        &[piece(0, ("", "f"), "{}"), piece(1, ("a", "f"), "{}"), piece(2, ("a", "g"), "{}"), end("stop")],
+        &[
+            call_chunk(0, ("", "f"), "{}"),
+            call_chunk(1, ("a", "f"), "{}"),
+            call_chunk(2, ("a", "g"), "{}"),
+            end("stop"),
+        ],
         [
             "0[call_0=f {} | 1[a=f {} | 2[call_2=g {}",
             "0[call_0=f | 0  | 0 {} | 0] | 1[a=f | 1  | 1 {} | 1] | 2[call_2=g | 2  | 2 {} | 2]",
@@ -173,43 +184,43 @@ fn calls_without_an_id_or_with_one_that_is_taken_begin_with_the_id_that_is_store
 }
 
 #[test]
-fn calls_of_one_chunk_get_the_ids_that_are_stored() {
+fn sends_stored_ids_of_calls_in_one_chunk() {
     let call = |index: usize| json!({ "index": index, "function": { "name": "f", "arguments": "{}" } });
     let both = delta(&json!({ "content": "Hm.", "tool_calls": [call(0), call(1)] }));
     let last = json!({ "choices": [{ "index": 0, "delta": [], "finish_reason": "tool_calls" }] });
-    let house = House::new(Dialect::OpenaiChat, vec![Answer::events(&[both, last])]);
-    let events = house.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c")).events();
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::events(&[both, last])]);
+    let events = gateway.post("/v1/chat/completions", &stream_request(Dialect::OpenaiChat, "c")).events();
     let ids = |index: usize| events[0]["choices"][0]["delta"]["tool_calls"][index]["id"].clone();
     assert_eq!((ids(0), ids(1)), (json!("call_0"), json!("call_1")));
     assert_eq!(events[1]["choices"][0]["delta"], json!([]));
-    assert_eq!(stored(&house), "call_0=f({}) call_1=f({})");
+    assert_eq!(stored(&gateway), "call_0=f({}) call_1=f({})");
 }
 
 #[test]
-fn options_of_a_stream_must_be_an_object() {
-    let house = House::new(Dialect::OpenaiChat, vec![]);
+fn rejects_stream_options_that_are_not_objects() {
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
     let body = json!({ "model": "ada", "stream": true, "stream_options": "x",
         "messages": [{ "role": "user", "content": "Hi" }] });
-    assert_eq!(house.post("/v1/chat/completions", &body).status, 400);
+    assert_eq!(gateway.post("/v1/chat/completions", &body).status, 400);
 }
 
 #[test]
-fn an_id_of_an_earlier_turn_is_another_one_from_the_first_piece_on() {
+fn replaces_id_of_earlier_turn_in_first_chunk() {
     let call = || Answer::calls(&[("call_0", "f", "{\"x\":1}")]);
-    let house = House::new(Dialect::OpenaiChat, vec![call(), call()]);
-    house.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c"));
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![call(), call()]);
+    gateway.post("/v1/chat/completions", &stream_request(Dialect::OpenaiChat, "c"));
     let result = json!([{ "role": "tool", "tool_call_id": "call_0", "content": "red" }]);
     let body =
         json!({ "model": "ada", "stream": true, "messages": result, "metadata": { "conversation": "c" } });
-    let got = house.post("/v1/chat/completions", &body);
-    assert_eq!(outline(&got.events()), "0[call_0_2=f {\"x | 0 \":1}");
-    assert_eq!(stored(&house), "call_0_2=f({\"x\":1})");
+    let response = gateway.post("/v1/chat/completions", &body);
+    assert_eq!(outline(&response.events()), "0[call_0_2=f {\"x | 0 \":1}");
+    assert_eq!(stored(&gateway), "call_0_2=f({\"x\":1})");
 }
 
 #[test]
-fn arguments_that_are_blank_or_cut_off_end_as_they_are_stored() {
+fn ends_blank_and_truncated_arguments_as_stored() {
     check(
-        &[piece(0, ("a", "f"), ""), piece(1, ("b", "g"), " "), end("tool_calls")],
+        &[call_chunk(0, ("a", "f"), ""), call_chunk(1, ("b", "g"), " "), end("tool_calls")],
         [
             "0[a=f  | 1[b=g  ",
             "0[a=f | 0  | 0 {} | 0] | 1[b=g | 1   | 1 {} | 1]",
@@ -218,32 +229,32 @@ fn arguments_that_are_blank_or_cut_off_end_as_they_are_stored() {
         "a=f({}) b=g({})",
     );
     check(
-        &[piece(0, ("a", "f"), "{\"x\":\"}"), end("length")],
+        &[call_chunk(0, ("a", "f"), "{\"x\":\"}"), end("length")],
         ["0[a=f {\"x\":\"}", "0[a=f | 0  | 0 {\"x\":\"} | 0]", "0[a=f | 0  | 0 {\"x\":\"} | 0]{\"x\":\"}"],
         "a=f({\"x\":\"})",
     );
 }
 
 #[test]
-fn a_call_whose_stream_breaks_off_ends_in_an_error_and_is_not_stored() {
+fn reports_interrupted_call_without_storing_it() {
     for (path, dialect) in CLIENTS {
-        let pieces = [piece(0, ("a", "f"), "{\"x\""), piece(1, ("b", "g"), "{}")];
-        let steps = vec![Step::Bytes(sse(&pieces, false)), Step::Close];
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-        let events = house.post(path, &asks(dialect, "c")).events();
+        let chunks = [call_chunk(0, ("a", "f"), "{\"x\""), call_chunk(1, ("b", "g"), "{}")];
+        let steps = vec![Step::Bytes(sse(&chunks, false)), Step::Close];
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+        let events = gateway.post(path, &stream_request(dialect, "c")).events();
         assert!(outline(&events).contains("[a=f") && !outline(&events).contains(']'), "{events:?}");
         assert!(events.last().and_then(error_of).is_some(), "{events:?}");
-        assert_eq!(stored(&house), "");
+        assert_eq!(stored(&gateway), "");
     }
 }
 
 #[test]
-fn a_piece_of_a_call_is_handed_on_while_the_provider_goes_on() {
+fn sends_call_chunks_before_provider_ends() {
     for (path, dialect) in CLIENTS {
-        let steps = vec![Step::Bytes(sse(&[piece(0, ("a", "f"), "{\"x\"")], false)), Step::Stall];
-        let house = House::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
-        let body = asks(dialect, "c").to_string();
-        let mut lines = BufReader::new(house.send("POST", path, &[], body.as_bytes()));
+        let steps = vec![Step::Bytes(sse(&[call_chunk(0, ("a", "f"), "{\"x\"")], false)), Step::Stall];
+        let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);
+        let body = stream_request(dialect, "c").to_string();
+        let mut lines = BufReader::new(gateway.send("POST", path, &[], body.as_bytes()));
         let mut line = String::new();
         while !line.contains(r#"{\"x\""#) {
             line.clear();

@@ -1,4 +1,4 @@
-//! What clients of every dialect ask, what the provider gets, and what they are answered: `fixtures/gateway`.
+//! Requests and responses of each API dialect, with the requests to the provider: `fixtures/gateway`.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use ctx_project::OnLoss;
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::House;
 use crate::server::{Answer, Server, Step, sse};
+use crate::test_gateway::TestGateway;
 
-/// Plays a case, and compares all of what went to and fro.
+/// Runs a case, and compares the provider request and the client response.
 #[track_caller]
 fn check(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/gateway").join(name);
@@ -21,20 +21,21 @@ fn check(name: &str) {
         }
         whole => Answer::json(200, whole),
     };
-    let agents = House::new(provider, vec![]).close();
-    let house = House::open_with(agents, provider, Server::script([reply]), |options| {
+    let agents = TestGateway::new(provider, vec![]).close();
+    let gateway = TestGateway::open_with(agents, provider, Server::script([reply]), |options| {
         options.on_loss = (case["on_loss"] == "drop").then_some(OnLoss::Drop);
     });
-    let got = house.post(case["path"].as_str().unwrap(), &case["body"]);
-    let sent = house.request();
-    let lost = got.header("x-ctx-lost").unwrap_or("nothing").to_owned();
-    let body = serde_json::from_str::<Value>(&got.body).map_or(got.body, |body| format!("{body:#}\n"));
+    let response = gateway.post(case["path"].as_str().unwrap(), &case["body"]);
+    let sent = gateway.request();
+    let lost = response.header("x-ctx-lost").unwrap_or("nothing").to_owned();
+    let body =
+        serde_json::from_str::<Value>(&response.body).map_or(response.body, |body| format!("{body:#}\n"));
     let shown = format!(
         "to the provider: {}\n{:#}\n\nto the client: {}\nlost: {lost}\n{}",
         sent.path,
         sent.json(),
-        got.status,
-        steady(&body)
+        response.status,
+        replace_ids_and_times(&body)
     );
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(folder.canonicalize().unwrap());
@@ -43,8 +44,8 @@ fn check(name: &str) {
     settings.bind(|| insta::assert_snapshot!("expected", shown));
 }
 
-/// Puts words in the place of ids and times.
-fn steady(body: &str) -> String {
+/// Replaces ids and times by constant words.
+fn replace_ids_and_times(body: &str) -> String {
     let mut shown = String::new();
     let mut rest = body;
     while let Some(first) = rest.chars().next() {
@@ -97,10 +98,10 @@ cases! {
 }
 
 #[test]
-fn headers_of_the_provider_pass_through() {
+fn passes_headers_to_provider() {
     let whole = json!({ "type": "message", "content": [{ "type": "text", "text": "Hi." }],
         "stop_reason": "end_turn", "usage": { "input_tokens": 1, "output_tokens": 1 } });
-    let house = House::new(Dialect::Anthropic, vec![Answer::json(200, &whole)]);
+    let gateway = TestGateway::new(Dialect::Anthropic, vec![Answer::json(200, &whole)]);
     let body = json!({ "model": "ada", "max_tokens": 9, "messages": [{ "role": "user", "content": "Hi" }] });
     let headers = [
         ("anthropic-version", "2026-10-21"),
@@ -112,8 +113,8 @@ fn headers_of_the_provider_pass_through() {
         ("x-api-key", "secret-of-client"),
         ("cookie", "a=b"),
     ];
-    house.ask("POST", "/v1/messages?beta=true&key=x", &headers, body.to_string().as_bytes());
-    let sent = house.request();
+    gateway.ask("POST", "/v1/messages?beta=true&key=x", &headers, body.to_string().as_bytes());
+    let sent = gateway.request();
     assert_eq!(sent.path, "/v1/messages?beta=true");
     // The key of the operator decides the organization.
     for (name, value) in &headers[..5] {
@@ -124,8 +125,8 @@ fn headers_of_the_provider_pass_through() {
 }
 
 #[test]
-fn messages_that_would_be_lost_are_refused() {
-    let house = House::new(Dialect::Gemini, vec![]);
+fn rejects_messages_that_would_be_lost() {
+    let gateway = TestGateway::new(Dialect::Gemini, vec![]);
     let result = json!({ "functionResponse": { "name": "look", "response": {} } });
     for (content, expected) in [
         (json!({ "role": "assistant", "parts": [{ "text": "Hi" }] }), "contents[0].role"),
@@ -133,22 +134,22 @@ fn messages_that_would_be_lost_are_refused() {
         (json!({ "role": "user", "parts": [result] }), "contents"),
     ] {
         let body = json!({ "contents": [content] });
-        let got = house.post("/v1beta/models/ada:generateContent", &body);
-        assert_eq!(got.status, 400, "{got:?}");
-        assert!(got.body.contains(&format!("`{expected}`")), "{got:?}");
+        let response = gateway.post("/v1beta/models/ada:generateContent", &body);
+        assert_eq!(response.status, 400, "{response:?}");
+        assert!(response.body.contains(&format!("`{expected}`")), "{response:?}");
     }
 }
 
 /// Returns the body that the provider would get.
 #[track_caller]
-fn preview(house: &House, path: &str, body: &Value) -> Value {
-    let got = house.ask("POST", path, &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
-    assert_eq!(got.status, 200, "{got:?}");
-    got.json()
+fn preview(gateway: &TestGateway, path: &str, body: &Value) -> Value {
+    let response = gateway.ask("POST", path, &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
+    assert_eq!(response.status, 200, "{response:?}");
+    response.json()
 }
 
 #[test]
-fn parameters_and_tools_pass_through() {
+fn passes_parameters_and_tools_through() {
     let schema = json!({ "type": "object", "default": { "type": "STRING" } });
     let responses = json!({ "model": "ada", "input": [{ "role": "user", "content": "Hi" }], "instructions": "Be kind.",
         "tools": [{ "type": "custom", "name": "run", "format": { "type": "text" } }, { "type": "web_search", "x": 1 }],
@@ -173,8 +174,8 @@ fn parameters_and_tools_pass_through() {
         (Dialect::Anthropic, "/v1/messages", anthropic),
         (Dialect::Gemini, "/v1beta/models/ada:generateContent", gemini),
     ] {
-        let house = House::new(dialect, vec![]);
-        let sent = preview(&house, path, &body);
+        let gateway = TestGateway::new(dialect, vec![]);
+        let sent = preview(&gateway, path, &body);
         for (key, value) in body.as_object().unwrap() {
             if !["model", "messages", "input", "contents"].contains(&key.as_str()) {
                 assert_eq!(&sent[key], value, "{path} {key}");
@@ -184,22 +185,22 @@ fn parameters_and_tools_pass_through() {
 }
 
 #[test]
-fn references_of_responses_pass_through() {
-    let house = House::new(Dialect::OpenaiResponses, vec![]);
+fn passes_references_of_responses_through() {
+    let gateway = TestGateway::new(Dialect::OpenaiResponses, vec![]);
     let items = json!([{ "type": "message", "role": "user", "content": "Hi" },
         { "type": "item_reference", "id": "fc_1" },
         { "type": "function_call_output", "call_id": "c1", "output": "red" }]);
-    let sent = preview(&house, "/v1/responses", &json!({ "model": "ada", "input": items }));
+    let sent = preview(&gateway, "/v1/responses", &json!({ "model": "ada", "input": items }));
     let items = items.as_array().unwrap();
     assert!(items.iter().all(|item| sent["input"].as_array().unwrap().contains(item)), "{sent:#}");
     let body = json!({ "model": "ada", "input": [items[2]], "previous_response_id": "resp_1" });
-    let sent = preview(&house, "/v1/responses", &body);
+    let sent = preview(&gateway, "/v1/responses", &body);
     assert!(sent["input"].as_array().unwrap().contains(&items[2]), "{sent:#}");
 }
 
 #[test]
-fn refuses_fields_without_a_counterpart() {
-    let house = House::new(Dialect::Anthropic, vec![]);
+fn rejects_fields_without_counterpart() {
+    let gateway = TestGateway::new(Dialect::Anthropic, vec![]);
     let part = json!({ "type": "new_part", "a": 1 });
     for (key, value, expected) in [
         ("seed", json!(1), "`seed` has no counterpart"),
@@ -211,9 +212,12 @@ fn refuses_fields_without_a_counterpart() {
     ] {
         let mut body = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hi" }] });
         body[key] = value;
-        let got = house.post("/v1/chat/completions", &body);
-        assert_eq!(got.status, 400, "{got:?}");
-        assert!(got.body.contains(expected) && got.body.contains("on-loss"), "{expected} {got:?}");
+        let response = gateway.post("/v1/chat/completions", &body);
+        assert_eq!(response.status, 400, "{response:?}");
+        assert!(
+            response.body.contains(expected) && response.body.contains("on-loss"),
+            "{expected} {response:?}"
+        );
     }
-    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(gateway.provider.requests().len(), 0);
 }

@@ -1,4 +1,4 @@
-//! The gateway as clients see it: requests in, a scripted provider behind it, answers out.
+//! Tests of the gateway over HTTP, with a scripted provider.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not as expected")]
 
@@ -7,9 +7,9 @@ mod bytes;
 mod calls;
 mod conversations;
 mod dialects;
-mod house;
 mod processes;
 mod running;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]
 mod server;
 mod streams;
+mod test_gateway;

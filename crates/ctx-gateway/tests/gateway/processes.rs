@@ -9,8 +9,8 @@ use ctx_gateway::{KeyFile, KeyLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::House;
 use crate::server::{Answer, Server, Step, end, sse, word};
+use crate::test_gateway::TestGateway;
 
 /// Runs a test on every available store.
 fn on_every_store(test: impl Fn(&Path)) {
@@ -31,21 +31,23 @@ fn test_on_postgres(test: impl Fn(&Path)) {
 }
 
 /// Starts a gateway on a store. Its provider returns these responses.
-fn house(store: &Path, answers: Vec<Answer>) -> House {
-    on(store, Server::script(answers))
+fn gateway(store: &Path, answers: Vec<Answer>) -> TestGateway {
+    open_on_store(store, Server::script(answers))
 }
 
-fn on(store: &Path, provider: Server) -> House {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-    House::open_with(folder, Dialect::OpenaiChat, provider, |options| options.store = Some(store.to_owned()))
+fn open_on_store(store: &Path, provider: Server) -> TestGateway {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        options.store = Some(store.to_owned());
+    })
 }
 
-fn says(text: &str) -> Answer {
+fn text_response(text: &str) -> Answer {
     let message = json!({ "role": "assistant", "content": text });
     Answer::json(200, &json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }))
 }
 
-fn say(conversation: &str, text: &str, streams: bool) -> Vec<u8> {
+fn text_body(conversation: &str, text: &str, streams: bool) -> Vec<u8> {
     let user = json!([{ "role": "user", "content": text }]);
     let metadata = json!({ "conversation": conversation });
     json!({ "model": "ada", "messages": user, "stream": streams, "metadata": metadata })
@@ -53,8 +55,8 @@ fn say(conversation: &str, text: &str, streams: bool) -> Vec<u8> {
         .into_bytes()
 }
 
-fn texts(house: &House, conversation: &str) -> Vec<String> {
-    let stored = house.get(&format!("/conversations/{conversation}")).json();
+fn texts(gateway: &TestGateway, conversation: &str) -> Vec<String> {
+    let stored = gateway.get(&format!("/conversations/{conversation}")).json();
     let messages = stored["messages"].as_array().cloned().unwrap_or_default();
     messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
 }
@@ -64,13 +66,16 @@ fn name(test: &str) -> String {
 }
 
 #[test]
-fn any_process_takes_the_next_turn() {
+fn runs_next_turn_in_any_process() {
     on_every_store(|store| {
-        let (one, two) = (house(store, vec![says("Hi."), says("Noon.")]), house(store, vec![says("Fine.")]));
+        let (one, two) = (
+            gateway(store, vec![text_response("Hi."), text_response("Noon.")]),
+            gateway(store, vec![text_response("Fine.")]),
+        );
         let name = name("next");
-        for (house, text) in [(&one, "Hello"), (&two, "How are you?"), (&one, "What time is it?")] {
-            let got = house.ask("POST", "/v1/chat/completions", &[], &say(&name, text, false));
-            assert_eq!(got.status, 200, "{got:?}");
+        for (gateway, text) in [(&one, "Hello"), (&two, "How are you?"), (&one, "What time is it?")] {
+            let response = gateway.ask("POST", "/v1/chat/completions", &[], &text_body(&name, text, false));
+            assert_eq!(response.status, 200, "{response:?}");
         }
         let all = ["Hello", "Hi.", "How are you?", "Fine.", "What time is it?", "Noon."];
         assert_eq!(texts(&one, &name), all);
@@ -79,43 +84,43 @@ fn any_process_takes_the_next_turn() {
 }
 
 #[test]
-fn a_turn_waits_for_that_of_another_process() {
+fn waits_for_turn_of_another_process() {
     on_every_store(|store| {
         let stalled = Answer::stream(vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall]);
-        let (one, two) = (house(store, vec![stalled]), house(store, vec![says("Two.")]));
+        let (one, two) = (gateway(store, vec![stalled]), gateway(store, vec![text_response("Two.")]));
         let name = name("waits");
         let mut lines =
-            BufReader::new(one.send("POST", "/v1/chat/completions", &[], &say(&name, "First", true)));
+            BufReader::new(one.send("POST", "/v1/chat/completions", &[], &text_body(&name, "First", true)));
         let mut line = String::new();
         while !line.contains("One ") {
             line.clear();
             assert!(lines.read_line(&mut line).unwrap() > 0);
         }
-        let waiting = two.send("POST", "/v1/chat/completions", &[], &say(&name, "Second", false));
+        let waiting = two.send("POST", "/v1/chat/completions", &[], &text_body(&name, "Second", false));
         // The first turn ends when its client disconnects. Only then does the second turn start.
         drop(lines);
-        assert_eq!(crate::house::read(waiting).status, 200);
+        assert_eq!(crate::test_gateway::read(waiting).status, 200);
         assert_eq!(texts(&two, &name), ["First", "One ", "Second", "Two."]);
     });
 }
 
 #[test]
-fn turns_of_two_processes_at_once_are_each_there_once() {
+fn stores_concurrent_turns_of_two_processes_once() {
     on_every_store(|store| {
-        let answers = |mark: &str| (0..8).map(|number| says(&format!("{mark}{number}"))).collect();
-        let houses = [house(store, answers("a")), house(store, answers("b"))];
+        let answers = |mark: &str| (0..8).map(|number| text_response(&format!("{mark}{number}"))).collect();
+        let gateways = [gateway(store, answers("a")), gateway(store, answers("b"))];
         let name = &name("once");
         let waiting: Vec<_> = (0..16)
             .map(|number| {
-                let body = say(name, &format!("{}{number}", ["x", "y"][number % 2]), false);
-                houses[number % 2].send("POST", "/v1/chat/completions", &[], &body)
+                let body = text_body(name, &format!("{}{number}", ["x", "y"][number % 2]), false);
+                gateways[number % 2].send("POST", "/v1/chat/completions", &[], &body)
             })
             .collect();
         for stream in waiting {
-            let got = crate::house::read(stream);
-            assert_eq!(got.status, 200, "{got:?}");
+            let response = crate::test_gateway::read(stream);
+            assert_eq!(response.status, 200, "{response:?}");
         }
-        let said = texts(&houses[0], name);
+        let said = texts(&gateways[0], name);
         assert_eq!(said.len(), 32, "{said:?}");
         assert_eq!(said.iter().collect::<BTreeSet<_>>().len(), 32, "{said:?}");
         let is_turn = |turn: &[String]| turn[0].starts_with(['x', 'y']) && turn[1].starts_with(['a', 'b']);
@@ -124,43 +129,43 @@ fn turns_of_two_processes_at_once_are_each_there_once() {
 }
 
 #[test]
-fn a_streamed_answer_is_stored_before_its_end_is_told() {
+fn stores_streamed_reply_before_end_event() {
     on_every_store(|store| {
         let streamed = Answer::events(&[word("Hi."), end("stop")]);
-        let (one, two) = (house(store, vec![streamed]), house(store, vec![]));
+        let (one, two) = (gateway(store, vec![streamed]), gateway(store, vec![]));
         let name = name("stored");
-        let got = one.ask("POST", "/v1/chat/completions", &[], &say(&name, "Hello", true));
-        assert!(got.body.ends_with("data: [DONE]\n\n"), "{got:?}");
+        let response = one.ask("POST", "/v1/chat/completions", &[], &text_body(&name, "Hello", true));
+        assert!(response.body.ends_with("data: [DONE]\n\n"), "{response:?}");
         assert_eq!(texts(&two, &name), ["Hello", "Hi."]);
-        let last: Vec<Value> = got.events();
+        let last: Vec<Value> = response.events();
         assert_eq!(last.last().unwrap()["choices"][0]["finish_reason"], "stop");
     });
 }
 
 #[test]
-fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
+fn enforces_conversation_limit_across_processes() {
     on_every_store(|store| {
         let mut keys = KeyFile::default();
         let limits = KeyLimits { conversations: Some(3), ..KeyLimits::default() };
         let key = keys.add(&name("limit"), None, limits).unwrap();
-        let house = || {
-            let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+        let gateway = || {
+            let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
             keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
-            let provider = Server::start(|_| says("Hi."));
-            House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+            let provider = Server::start(|_| text_response("Hi."));
+            TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
                 options.store = Some(store.to_owned());
             })
         };
-        let (houses, key) = ([house(), house()], format!("Bearer {}", key.reveal()));
+        let (gateways, key) = ([gateway(), gateway()], format!("Bearer {}", key.reveal()));
         let headers = [("authorization", key.as_str())];
         let waiting: Vec<_> = (0..16)
             .map(|number| {
-                let body = say(&format!("c{number}"), "Hello", false);
-                houses[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
+                let body = text_body(&format!("c{number}"), "Hello", false);
+                gateways[number % 2].send("POST", "/v1/chat/completions", &headers, &body)
             })
             .collect();
         let mut statuses: Vec<u16> =
-            waiting.into_iter().map(|stream| crate::house::read(stream).status).collect();
+            waiting.into_iter().map(|stream| crate::test_gateway::read(stream).status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [&[200; 3][..], &[403; 13]].concat());
     });
@@ -170,17 +175,18 @@ fn two_processes_at_once_begin_no_more_conversations_than_a_key_may_have() {
 fn stores_each_of_many_concurrent_turns_once() {
     const TURNS: usize = 40;
     on_every_store(|store| {
-        let gateways = [(); 2].map(|()| on(store, Server::start(|request| says(&answer_to(request)))));
+        let gateways = [(); 2]
+            .map(|()| open_on_store(store, Server::start(|request| text_response(&answer_to(request)))));
         let names: Vec<String> = (0..4).map(|number| name(&format!("many-{number}"))).collect();
         let waiting: Vec<_> = (0..TURNS)
             .map(|number| {
-                let body = say(&names[number % names.len()], &number.to_string(), false);
+                let body = text_body(&names[number % names.len()], &number.to_string(), false);
                 gateways[number / names.len() % 2].send("POST", "/v1/chat/completions", &[], &body)
             })
             .collect();
         for stream in waiting {
-            let got = crate::house::read(stream);
-            assert_eq!(got.status, 200, "{got:?}");
+            let response = crate::test_gateway::read(stream);
+            assert_eq!(response.status, 200, "{response:?}");
         }
         for (index, name) in names.iter().enumerate() {
             let said = texts(&gateways[index % 2], name);
@@ -203,11 +209,11 @@ fn answer_to(request: &crate::server::Received) -> String {
 
 #[cfg(unix)]
 #[test]
-fn refuses_turns_once_its_store_was_deleted() {
+fn rejects_turns_after_store_was_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("conversations.db");
-    let gateway = on(&store, Server::start(|request| says(&answer_to(request))));
-    let ask = || gateway.ask("POST", "/v1/chat/completions", &[], &say("c", "Hello", false));
+    let gateway = open_on_store(&store, Server::start(|request| text_response(&answer_to(request))));
+    let ask = || gateway.ask("POST", "/v1/chat/completions", &[], &text_body("c", "Hello", false));
     assert_eq!(ask().status, 200);
     std::fs::remove_file(&store).unwrap();
     let refused = ask();

@@ -1,4 +1,4 @@
-//! Keys, limits, figures, models, health.
+//! Keys, limits, metrics, models, health.
 
 use std::io::Write as _;
 
@@ -6,16 +6,16 @@ use ctx_gateway::{KeyFile, KeyLimits};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::bytes::whole;
-use crate::house::{AGENT, House, PROVIDER_KEY, read};
+use crate::bytes::complete_response;
 use crate::server::{Answer, Server};
+use crate::test_gateway::{AGENT, PROVIDER_KEY, TestGateway, read};
 
 fn hello() -> Vec<u8> {
     json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string().into_bytes()
 }
 
-/// Serves a folder with two agents and one key of these limits; returns the key as a header has it.
-fn limited(agents: Option<Vec<String>>, limits: KeyLimits) -> (House, String) {
+/// Serves a folder with 2 agents and one key with these limits. Returns the value of the key header.
+fn limited(agents: Option<Vec<String>>, limits: KeyLimits) -> (TestGateway, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("more")).unwrap();
     for file in ["ada.yaml", "more/bob.yaml"] {
@@ -25,74 +25,74 @@ fn limited(agents: Option<Vec<String>>, limits: KeyLimits) -> (House, String) {
     let mut keys = KeyFile::default();
     let key = keys.add("phone", agents, limits).unwrap();
     keys.write(&folder.path().join(KeyFile::NAME)).unwrap();
-    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
-    (House::open(folder, Dialect::OpenaiChat, provider), format!("Bearer {}", key.reveal()))
+    let provider = Server::start(|_| complete_response(Dialect::OpenaiChat));
+    (TestGateway::open(folder, Dialect::OpenaiChat, provider), format!("Bearer {}", key.reveal()))
 }
 
 #[test]
-fn health_needs_no_key_and_says_nothing() {
-    let (house, _) = limited(None, KeyLimits::default());
-    let got = house.get("/healthz");
-    assert_eq!((got.status, got.body.as_str()), (200, "ok\n"));
+fn serves_health_without_key() {
+    let (gateway, _) = limited(None, KeyLimits::default());
+    let response = gateway.get("/healthz");
+    assert_eq!((response.status, response.body.as_str()), (200, "ok\n"));
 }
 
 #[test]
-fn every_agent_that_a_key_may_use_is_a_model() {
+fn lists_allowed_agents_as_models() {
     let ids = |list: &Value, key: &str, name: &str| -> Vec<String> {
         let list = list[key].as_array().unwrap().iter();
         list.map(|model| model[name].as_str().unwrap().to_owned()).collect()
     };
-    let (house, key) = limited(None, KeyLimits::default());
+    let (gateway, key) = limited(None, KeyLimits::default());
     let headers = [("authorization", key.as_str())];
-    let got = house.ask("GET", "/v1/models", &headers, b"").json();
-    assert_eq!(ids(&got, "data", "id"), ["ada", "bob"]);
-    let got = house.ask("GET", "/v1beta/models", &headers, b"").json();
-    assert_eq!(ids(&got, "models", "name"), ["models/ada", "models/bob"]);
-    assert_eq!(house.ask("GET", "/v1/models/bob", &headers, b"").json()["id"], "bob");
+    let response = gateway.ask("GET", "/v1/models", &headers, b"").json();
+    assert_eq!(ids(&response, "data", "id"), ["ada", "bob"]);
+    let response = gateway.ask("GET", "/v1beta/models", &headers, b"").json();
+    assert_eq!(ids(&response, "models", "name"), ["models/ada", "models/bob"]);
+    assert_eq!(gateway.ask("GET", "/v1/models/bob", &headers, b"").json()["id"], "bob");
 
-    let (house, key) = limited(Some(vec!["bob".to_owned()]), KeyLimits::default());
+    let (gateway, key) = limited(Some(vec!["bob".to_owned()]), KeyLimits::default());
     let headers = [("authorization", key.as_str())];
-    let got = house.ask("GET", "/v1/models", &headers, b"").json();
-    assert_eq!(ids(&got, "data", "id"), ["bob"]);
-    assert_eq!(house.ask("GET", "/v1/models/ada", &headers, b"").status, 404);
-    let refused = house.ask("POST", "/v1/chat/completions", &headers, &hello());
+    let response = gateway.ask("GET", "/v1/models", &headers, b"").json();
+    assert_eq!(ids(&response, "data", "id"), ["bob"]);
+    assert_eq!(gateway.ask("GET", "/v1/models/ada", &headers, b"").status, 404);
+    let refused = gateway.ask("POST", "/v1/chat/completions", &headers, &hello());
     assert_eq!(refused.status, 403, "{refused:?}");
-    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(gateway.provider.requests().len(), 0);
 }
 
 #[test]
 fn lists_models_with_their_windows() {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-    let house = House::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
         options.model = Some("gpt-4o".to_owned());
     });
-    let list = house.get("/v1/models").json();
+    let list = gateway.get("/v1/models").json();
     let model = &list["data"][0];
     let sizes = ["context_window", "max_input_tokens", "max_tokens"].map(|name| model[name].as_u64());
     assert_eq!(sizes, [Some(128_000), Some(128_000), Some(16_384)]);
-    assert_eq!(house.get("/v1/models/ada").json(), *model);
-    let list = house.get("/v1beta/models").json();
+    assert_eq!(gateway.get("/v1/models/ada").json(), *model);
+    let list = gateway.get("/v1beta/models").json();
     assert_eq!(list["models"][0]["inputTokenLimit"], 128_000);
-    assert_eq!(house.get("/v1beta/models/ada").json(), list["models"][0]);
+    assert_eq!(gateway.get("/v1beta/models/ada").json(), list["models"][0]);
 }
 
 #[test]
-fn a_key_is_taken_from_wherever_clients_put_it() {
-    let (house, key) = limited(None, KeyLimits::default());
+fn reads_key_from_any_header_or_query() {
+    let (gateway, key) = limited(None, KeyLimits::default());
     let plain = key.strip_prefix("Bearer ").unwrap();
     for (name, value) in [("authorization", key.as_str()), ("x-api-key", plain), ("x-goog-api-key", plain)] {
-        assert_eq!(house.ask("GET", "/v1/models", &[(name, value)], b"").status, 200, "{name}");
+        assert_eq!(gateway.ask("GET", "/v1/models", &[(name, value)], b"").status, 200, "{name}");
     }
-    assert_eq!(house.get(&format!("/v1beta/models?key={plain}")).status, 200);
-    assert_eq!(house.get("/v1/models").status, 401);
+    assert_eq!(gateway.get(&format!("/v1beta/models?key={plain}")).status, 200);
+    assert_eq!(gateway.get("/v1/models").status, 401);
 }
 
 #[test]
-fn the_file_of_keys_holds_no_key() {
-    let (house, key) = limited(None, KeyLimits::default());
-    let file = std::fs::read_to_string(house.folder.path().join(KeyFile::NAME)).unwrap();
+fn stores_only_hashes_of_keys() {
+    let (gateway, key) = limited(None, KeyLimits::default());
+    let file = std::fs::read_to_string(gateway.folder.path().join(KeyFile::NAME)).unwrap();
     assert!(!file.contains(key.strip_prefix("Bearer ").unwrap()), "{file}");
-    let mut keys = KeyFile::read(&house.folder.path().join(KeyFile::NAME)).unwrap();
+    let mut keys = KeyFile::read(&gateway.folder.path().join(KeyFile::NAME)).unwrap();
     assert!(keys.add("phone", None, KeyLimits::default()).is_err());
     for name in ["a/b", "local", ""] {
         assert!(keys.add(name, None, KeyLimits::default()).is_err(), "{name}");
@@ -102,16 +102,16 @@ fn the_file_of_keys_holds_no_key() {
 }
 
 #[test]
-fn a_limit_that_is_used_up_is_told_with_the_time_to_wait() {
+fn reports_exceeded_limit_with_retry_time() {
     for limits in [
         KeyLimits { requests: Some(1), ..KeyLimits::default() },
         KeyLimits { tokens: Some(8), ..KeyLimits::default() },
     ] {
         for path in ["/v1/chat/completions", "/v1/embeddings"] {
-            let (house, key) = limited(None, limits);
+            let (gateway, key) = limited(None, limits);
             let headers = [("authorization", key.as_str())];
-            assert_eq!(house.ask("POST", path, &headers, &hello()).status, 200);
-            let refused = house.ask("POST", path, &headers, &hello());
+            assert_eq!(gateway.ask("POST", path, &headers, &hello()).status, 200);
+            let refused = gateway.ask("POST", path, &headers, &hello());
             assert_eq!(refused.status, 429, "{refused:?}");
             let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
             assert!((1..=60).contains(&wait), "{wait}");
@@ -121,32 +121,32 @@ fn a_limit_that_is_used_up_is_told_with_the_time_to_wait() {
 }
 
 #[test]
-fn a_key_begins_no_more_conversations_than_it_may_have() {
-    let (house, key) = limited(None, KeyLimits { conversations: Some(1), ..KeyLimits::default() });
+fn enforces_conversation_limit_of_key() {
+    let (gateway, key) = limited(None, KeyLimits { conversations: Some(1), ..KeyLimits::default() });
     let headers = [("authorization", key.as_str()), ("x-ctx-conversation", "first")];
-    assert_eq!(house.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
     for (path, pointer, kind) in [
         ("/v1/chat/completions", "/error/code", "permission_denied"),
         ("/v1/messages", "/error/type", "permission_error"),
     ] {
-        let refused = house.ask("POST", path, &[headers[0], ("x-ctx-conversation", "second")], &hello());
+        let refused = gateway.ask("POST", path, &[headers[0], ("x-ctx-conversation", "second")], &hello());
         assert_eq!(refused.status, 403, "{refused:?}");
         assert_eq!(refused.json().pointer(pointer).unwrap(), kind, "{refused:?}");
     }
     // Nothing is stored without a name.
-    assert_eq!(house.ask("POST", "/v1/chat/completions", &headers[..1], &hello()).status, 200);
-    assert_eq!(house.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &headers[..1], &hello()).status, 200);
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
 }
 
 #[test]
-fn requests_at_the_same_time_begin_no_more_conversations_than_the_key_may_have() {
-    let (house, key) = limited(None, KeyLimits { conversations: Some(3), ..KeyLimits::default() });
+fn enforces_conversation_limit_for_concurrent_requests() {
+    let (gateway, key) = limited(None, KeyLimits { conversations: Some(3), ..KeyLimits::default() });
     let body = hello();
     // All of them lack the last byte until the last one has connected.
     let (last, rest) = body.split_last().unwrap();
     let begin = |name: String| {
         let headers = [("authorization", key.as_str()), ("x-ctx-conversation", &name)];
-        house.begin(("POST", "/v1/chat/completions"), &headers, (rest, body.len()))
+        gateway.begin(("POST", "/v1/chat/completions"), &headers, (rest, body.len()))
     };
     let begun: Vec<_> = (0..16).map(|number| begin(number.to_string())).collect();
     let ended = begun.into_iter().map(|mut stream| {
@@ -160,19 +160,19 @@ fn requests_at_the_same_time_begin_no_more_conversations_than_the_key_may_have()
 }
 
 #[test]
-fn a_changed_agent_holds_from_the_next_turn_on() {
-    let house = House::open(
-        House::new(Dialect::OpenaiChat, vec![]).close(),
+fn uses_changed_agent_in_next_turn() {
+    let gateway = TestGateway::open(
+        TestGateway::new(Dialect::OpenaiChat, vec![]).close(),
         Dialect::OpenaiChat,
-        Server::start(|_| whole(Dialect::OpenaiChat)),
+        Server::start(|_| complete_response(Dialect::OpenaiChat)),
     );
     let sent = || {
-        let got = house.ask("POST", "/v1/chat/completions", &[], &hello());
-        assert_eq!(got.status, 200, "{got:?}");
-        house.request().json()["messages"][0]["content"].as_str().unwrap().to_owned()
+        let response = gateway.ask("POST", "/v1/chat/completions", &[], &hello());
+        assert_eq!(response.status, 200, "{response:?}");
+        gateway.request().json()["messages"][0]["content"].as_str().unwrap().to_owned()
     };
     assert!(sent().contains("You are Ada."));
-    let path = house.folder.path().join("ada.yaml");
+    let path = gateway.folder.path().join("ada.yaml");
     std::fs::write(&path, AGENT.replace("You are Ada.", "You are Charles Babbage.")).unwrap();
     assert!(sent().contains("You are Charles Babbage."));
     std::fs::write(&path, "presetMessages: [{").unwrap();
@@ -181,19 +181,23 @@ fn a_changed_agent_holds_from_the_next_turn_on() {
 
 #[test]
 fn serves_new_agent_without_restart() {
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-    let house = House::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let gateway = TestGateway::open(
+        folder,
+        Dialect::OpenaiChat,
+        Server::start(|_| complete_response(Dialect::OpenaiChat)),
+    );
     let ask = |model: &str| {
         let body = json!({ "model": model, "messages": [{ "role": "user", "content": "Hello" }] });
-        house.post("/v1/chat/completions", &body).status
+        gateway.post("/v1/chat/completions", &body).status
     };
     assert_eq!(ask("bob"), 404);
-    std::fs::write(house.folder.path().join("bob.yaml"), AGENT).unwrap();
+    std::fs::write(gateway.folder.path().join("bob.yaml"), AGENT).unwrap();
     while ask("bob") == 404 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     assert_eq!(ask("bob"), 200);
-    std::fs::remove_file(house.folder.path().join("bob.yaml")).unwrap();
+    std::fs::remove_file(gateway.folder.path().join("bob.yaml")).unwrap();
     while ask("bob") == 200 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
@@ -203,23 +207,23 @@ fn serves_new_agent_without_restart() {
 #[test]
 fn sends_failing_request_at_most_twice() {
     for (retries_itself, expected) in [(false, 2), (true, 1)] {
-        let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+        let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
         let provider = Server::start(|_| Answer::error(503, "down", "try later"));
-        let house = House::open(folder, Dialect::OpenaiChat, provider);
+        let gateway = TestGateway::open(folder, Dialect::OpenaiChat, provider);
         let headers: &[_] = if retries_itself { &[("x-stainless-retry-count", "0")] } else { &[] };
-        let got = house.ask("POST", "/v1/chat/completions", headers, &hello());
-        assert_eq!((got.status, house.provider.requests().len()), (503, expected), "{got:?}");
+        let response = gateway.ask("POST", "/v1/chat/completions", headers, &hello());
+        assert_eq!((response.status, gateway.provider.requests().len()), (503, expected), "{response:?}");
     }
 }
 
 #[test]
-fn figures_count_requests_and_tokens() {
-    let (house, key) = limited(None, KeyLimits::default());
+fn counts_requests_and_tokens_in_metrics() {
+    let (gateway, key) = limited(None, KeyLimits::default());
     let headers = [("authorization", key.as_str())];
-    house.ask("POST", "/v1/chat/completions", &headers, &hello());
-    house.ask("POST", "/v1/messages", &headers, b"{}");
-    assert_eq!(house.get("/metrics").status, 401);
-    let figures = house.ask("GET", "/metrics", &headers, b"").body;
+    gateway.ask("POST", "/v1/chat/completions", &headers, &hello());
+    gateway.ask("POST", "/v1/messages", &headers, b"{}");
+    assert_eq!(gateway.get("/metrics").status, 401);
+    let metrics = gateway.ask("GET", "/metrics", &headers, b"").body;
     for line in [
         "ctx_requests_total{dialect=\"openai\",status=\"2xx\"} 1",
         "ctx_requests_total{dialect=\"anthropic\",status=\"4xx\"} 1",
@@ -228,25 +232,25 @@ fn figures_count_requests_and_tokens() {
         "ctx_turns_open 0",
         "ctx_ready_seconds_count 1",
     ] {
-        assert!(figures.lines().any(|known| known == line), "{line} is not in\n{figures}");
+        assert!(metrics.lines().any(|known| known == line), "{line} is not in\n{metrics}");
     }
 }
 
 #[test]
-fn a_collector_is_told_of_each_request_and_of_no_words_and_keys() {
+fn exports_spans_without_texts_and_keys() {
     let collector = Server::start(|_| Answer::json(200, &json!({})));
     let address = collector.base_url();
-    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
-    let provider = Server::start(|_| whole(Dialect::OpenaiChat));
-    let house = House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let provider = Server::start(|_| complete_response(Dialect::OpenaiChat));
+    let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
         options.collector = address.strip_suffix("/v1").map(str::to_owned);
     });
     let secret = [("x-api-key", "ctx-canary")];
-    assert_eq!(house.ask("POST", "/v1/chat/completions", &secret, &hello()).status, 200);
-    assert_eq!(house.ask("POST", "/v1/chat/completions", &secret, b"Hello").status, 400);
-    let streamed = crate::streams::asks(Dialect::Anthropic, "c").to_string();
-    assert_eq!(house.ask("POST", "/v1/messages", &secret, streamed.as_bytes()).status, 200);
-    house.close();
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &secret, &hello()).status, 200);
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &secret, b"Hello").status, 400);
+    let streamed = crate::streams::stream_request(Dialect::Anthropic, "c").to_string();
+    assert_eq!(gateway.ask("POST", "/v1/messages", &secret, streamed.as_bytes()).status, 200);
+    gateway.close();
     let told = collector.requests();
     assert!(told.iter().all(|request| request.path == "/v1/traces"), "{told:?}");
     let told: Vec<u8> = told.into_iter().flat_map(|request| request.body).collect();

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_chat::{
-    Approval, ChatLog, Conversation, ConversationStore, Delta, Hold, SqliteStore, StoreError, TurnEvent,
-    TurnOutcome, TurnRequest, Verdict, preview_turn, run_turn,
+    Approval, ChatLog, Conversation, ConversationStore, Delta, SqliteStore, StoreError, StoreLease,
+    TurnEvent, TurnOutcome, TurnRequest, Verdict, preview_turn, run_turn,
 };
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
@@ -253,7 +253,7 @@ struct TurnConversation {
     store: Box<dyn ConversationStore>,
     conversation: Conversation,
     /// Keeps other processes from running a turn.
-    lease: Option<Hold>,
+    lease: Option<StoreLease>,
 }
 
 impl Log {

@@ -127,8 +127,8 @@ fn new_messages_have_ids_that_an_imported_conversation_has_not() {
 
 /// Takes in what the store has beyond a conversation; says whether that could be done.
 async fn catch_up(chat: &mut Conversation, store: &dyn ConversationStore) -> bool {
-    let Some(known) = chat.known() else { return false };
-    chat.take_in(store.since("c", known).await.unwrap()).unwrap()
+    let Some(known) = chat.known_revision() else { return false };
+    chat.add_steps(store.since("c", known).await.unwrap()).unwrap()
 }
 
 #[test]

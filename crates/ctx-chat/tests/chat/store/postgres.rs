@@ -128,13 +128,14 @@ fn a_conversation_that_is_held_is_waited_for_with_what_is_said_until_then() {
         let mut one = crate::store::chat(&here, &["a"]).await.unwrap();
         let mut other = Conversation::load(&there, "c").await.unwrap();
         let (held, _) = here.hold("c", None, Duration::ZERO).await.unwrap().unwrap();
-        assert!(there.hold("c", other.known(), Duration::ZERO).await.unwrap().is_none());
+        assert!(there.hold("c", other.known_revision(), Duration::ZERO).await.unwrap().is_none());
         let said = async {
             one.append(&here, Node::new(Role::User, "b"), None).await.unwrap();
             drop(held);
         };
-        let (taken, ()) = tokio::join!(there.hold("c", other.known(), Duration::from_secs(60)), said);
-        assert!(other.take_in(taken.unwrap().unwrap().1).unwrap());
+        let (taken, ()) =
+            tokio::join!(there.hold("c", other.known_revision(), Duration::from_secs(60)), said);
+        assert!(other.add_steps(taken.unwrap().unwrap().1).unwrap());
         assert_eq!(words(&other), ["a", "b"]);
         drop_schema(schema.name()).await;
     });

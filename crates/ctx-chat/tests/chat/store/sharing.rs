@@ -37,8 +37,8 @@ fn whoever_holds_a_conversation_gets_what_the_one_before_has_said() {
         let (held, none) = hold(None).await;
         assert!(none.is_empty());
         drop(held);
-        let (_held, steps) = hold(other.known()).await;
-        assert!(other.take_in(steps).unwrap());
+        let (_held, steps) = hold(other.known_revision()).await;
+        assert!(other.add_steps(steps).unwrap());
         assert_eq!((words(&other), other.revision()), (words(&one), 2));
     });
 }

@@ -1,7 +1,7 @@
 //! A single turn for scripts. Prints the reply or the request to standard output.
 
 use ctx_chat::{
-    Approval, ChatLog, Conversation, Hold, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn,
+    Approval, ChatLog, Conversation, StoreLease, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn,
 };
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
@@ -37,7 +37,7 @@ pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: 
 /// The conversation of a turn, and its lease.
 pub(super) struct TurnLog<'a> {
     pub(super) conversation: &'a mut Option<Conversation>,
-    pub(super) lease: Option<&'a Hold>,
+    pub(super) lease: Option<&'a StoreLease>,
 }
 
 /// Runs a turn. An interrupt stops it.

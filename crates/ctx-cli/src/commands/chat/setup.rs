@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use ctx_chat::{Conversation, ConversationStore as _, Hold, SqliteStore, StoreError, TurnRequest};
+use ctx_chat::{Conversation, ConversationStore as _, SqliteStore, StoreError, StoreLease, TurnRequest};
 use ctx_types::{Diagnostic, phrase};
 
 use crate::args::ChatArguments;
@@ -94,7 +94,7 @@ impl Setup {
     pub(super) async fn lease(
         &self,
         conversation: &mut Option<Conversation>,
-    ) -> Result<Option<Option<Hold>>, StoreError> {
+    ) -> Result<Option<Option<StoreLease>>, StoreError> {
         let Some((store, _)) = &self.chat.store else { return Ok(Some(None)) };
         let id = conversation.as_ref().map_or(self.name(), Conversation::id).to_owned();
         let waiting = async {

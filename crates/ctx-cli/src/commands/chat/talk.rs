@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use ctx_chat::{
-    ChatLog, Conversation, Hold, Mode, StepLabel, StoreError, TurnEvent, TurnOutcome, TurnRequest,
+    ChatLog, Conversation, Mode, StepLabel, StoreError, StoreLease, TurnEvent, TurnOutcome, TurnRequest,
     compress_conversation, preview_turn,
 };
 use ctx_compress::mask::MaskSelection;
@@ -96,7 +96,7 @@ struct Talk<'a> {
     setup: &'a mut Setup,
     conversation: Option<Conversation>,
     /// The lease of the current command.
-    lease: Option<Hold>,
+    lease: Option<StoreLease>,
     lines: Lines,
     asking: Asking,
     /// Exit code of the last turn.

@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus.
+//! Metrics for Prometheus.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +8,12 @@ use ctx_wire::{Dialect, ReplyUsage};
 
 use crate::gateway::Server;
 
-/// The upper ends of the times that are told apart, in milliseconds.
+/// Upper bounds of the histogram buckets, in milliseconds.
 const BUCKETS: [u64; 10] = [1, 2, 5, 10, 25, 50, 100, 250, 1_000, 5_000];
 
-/// What was counted since the start.
+/// Metrics since the start.
 #[derive(Debug, Default)]
-pub(crate) struct Figures {
+pub(crate) struct Metrics {
     requests: [[AtomicU64; 6]; 5],
     pub(crate) open_turns: AtomicU64,
     pub(crate) open_streams: AtomicU64,
@@ -21,29 +21,29 @@ pub(crate) struct Figures {
     input_tokens: AtomicU64,
     cached_tokens: AtomicU64,
     output_tokens: AtomicU64,
-    /// How long it took until a request went to the provider.
+    /// Histogram of the time until the first provider request.
     ready: [AtomicU64; BUCKETS.len() + 1],
     ready_micros: AtomicU64,
 }
 
-impl Figures {
-    /// Counts an answer.
-    pub(crate) fn answered(&self, dialect: Dialect, status: u16) {
+impl Metrics {
+    /// Counts a response.
+    pub(crate) fn count_response(&self, dialect: Dialect, status: u16) {
         let row = Dialect::ALL.iter().position(|known| *known == dialect).unwrap_or(0);
         let class = usize::from(status / 100).min(5);
         add(&self.requests[row][class], 1);
     }
 
     /// Counts the end of a turn.
-    pub(crate) fn ended(&self, usage: ReplyUsage, has_failed: bool) {
+    pub(crate) fn count_turn(&self, usage: ReplyUsage, has_failed: bool) {
         add(&self.input_tokens, usage.input);
         add(&self.cached_tokens, usage.cached.unwrap_or(0));
         add(&self.output_tokens, usage.output);
         add(&self.failed_turns, u64::from(has_failed));
     }
 
-    /// Counts how long it took until a request went to the provider.
-    pub(crate) fn ready_after(&self, took: Duration) {
+    /// Records the time until the first provider request.
+    pub(crate) fn record_ready_time(&self, took: Duration) {
         let millis = took.as_secs_f64() * 1_000.0;
         #[expect(clippy::cast_precision_loss, reason = "the ends of the buckets are small")]
         let bucket = BUCKETS.iter().position(|end| millis <= *end as f64).unwrap_or(BUCKETS.len());
@@ -51,7 +51,7 @@ impl Figures {
         add(&self.ready_micros, u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// Writes everything in the text form of Prometheus.
+    /// Writes all metrics in the text format of Prometheus.
     pub(crate) fn to_text(&self) -> String {
         let mut lines = vec![
             "# HELP ctx_requests_total Responses by API dialect and status class.".to_owned(),
@@ -119,22 +119,22 @@ fn get(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-/// Something that is counted while it lasts.
+/// Increments a gauge until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Lasting {
+pub(crate) struct GaugeGuard {
     server: Arc<Server>,
-    which: fn(&Figures) -> &AtomicU64,
+    gauge: fn(&Metrics) -> &AtomicU64,
 }
 
-impl Lasting {
-    pub(crate) fn new(server: Arc<Server>, which: fn(&Figures) -> &AtomicU64) -> Self {
-        add(which(&server.figures), 1);
-        Self { server, which }
+impl GaugeGuard {
+    pub(crate) fn new(server: Arc<Server>, gauge: fn(&Metrics) -> &AtomicU64) -> Self {
+        add(gauge(&server.metrics), 1);
+        Self { server, gauge }
     }
 }
 
-impl Drop for Lasting {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
-        (self.which)(&self.server.figures).fetch_sub(1, Ordering::Relaxed);
+        (self.gauge)(&self.server.metrics).fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -1,28 +1,28 @@
-//! A folder with an agent, a gateway in front of it, and a scripted provider behind.
+//! A gateway that serves a folder with an agent, and a scripted provider.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
-use ctx_gateway::{Gateway, KeyFile, KeyLimits, Options, Patience};
+use ctx_gateway::{Gateway, KeyFile, KeyLimits, Options, TimeLimits};
 use ctx_project::{ConfigOptions, EndpointOptions};
 use ctx_wire::Dialect;
 use serde_json::Value;
 
 use crate::server::{Answer, Received, Server};
 
-/// When all turns are.
+/// Time of all turns.
 pub(crate) const AT: &str = "2026-01-31T12:00:00Z";
 
-/// The key of the provider, which nobody must ever see.
+/// API key of the provider. No client may see it.
 pub(crate) const PROVIDER_KEY: &str = "sk-canary-0123456789";
 
-/// An agent with something in front of the history and behind it.
+/// An agent with messages before and after the history.
 pub(crate) const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
      - {type: chat_history}\n- {role: system, content: Be brief.}\n";
 
-pub(crate) struct House {
+pub(crate) struct TestGateway {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) provider: Server,
     pub(crate) address: SocketAddr,
@@ -30,15 +30,15 @@ pub(crate) struct House {
     served: Option<std::thread::JoinHandle<()>>,
 }
 
-/// What a client got.
+/// A response to a client.
 #[derive(Debug)]
-pub(crate) struct Got {
+pub(crate) struct TestResponse {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
-impl Got {
+impl TestResponse {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
@@ -49,19 +49,19 @@ impl Got {
         lines.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// The data of the events of a stream.
+    /// Returns the data of the events of a stream.
     pub(crate) fn events(&self) -> Vec<Value> {
         let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
         data.filter_map(|data| serde_json::from_str(data).ok()).collect()
     }
 }
 
-impl House {
+impl TestGateway {
     pub(crate) fn new(dialect: Dialect, answers: Vec<Answer>) -> Self {
         Self::with(dialect, answers, &[])
     }
 
-    /// As [`new`](Self::new), with keys of these names.
+    /// Like [`new`](Self::new), with keys of these names.
     pub(crate) fn with(dialect: Dialect, answers: Vec<Answer>, keys: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ada.yaml"), AGENT).unwrap();
@@ -77,13 +77,13 @@ impl House {
         Self::open(folder, dialect, Server::script(answers))
     }
 
-    /// Serves a folder that is there.
+    /// Serves an existing folder.
     pub(crate) fn open(folder: tempfile::TempDir, dialect: Dialect, provider: Server) -> Self {
         Self::open_with(folder, dialect, provider, |_| {})
     }
 
-    /// Serves an agent whose provider is at an address.
-    pub(crate) fn behind(address: &str) -> Self {
+    /// Serves an agent whose provider has this base URL.
+    pub(crate) fn with_base_url(address: &str) -> Self {
         let folder = Self::new(Dialect::OpenaiChat, vec![]).close();
         Self::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
             options.endpoint.base_url = Some(address.to_owned());
@@ -92,7 +92,7 @@ impl House {
         })
     }
 
-    /// As [`open`](Self::open), with other options.
+    /// Like [`open`](Self::open), with changed options.
     pub(crate) fn open_with(
         folder: tempfile::TempDir,
         dialect: Dialect,
@@ -117,41 +117,47 @@ impl House {
         Self { folder, provider, address, end: Some(end), served: Some(served) }
     }
 
-    /// Ends the gateway as a signal does, and waits for it.
+    /// Ends the gateway like a signal, and waits for its end.
     pub(crate) fn close(mut self) -> tempfile::TempDir {
         drop(self.end.take());
         self.served.take().unwrap().join().unwrap();
         std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
     }
 
-    /// Ends it without waiting.
+    /// Ends the gateway without waiting.
     pub(crate) fn ask_to_close(&mut self) {
         drop(self.end.take());
     }
 
-    /// Returns the key of a name, as a header has it.
+    /// Returns the header value of the key with this name.
     pub(crate) fn key(&self, name: &str) -> String {
         format!("Bearer {}", std::fs::read_to_string(self.folder.path().join(name)).unwrap())
     }
 
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Got {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> TestResponse {
         self.ask("POST", path, &[], body.to_string().as_bytes())
     }
 
-    pub(crate) fn get(&self, path: &str) -> Got {
+    pub(crate) fn get(&self, path: &str) -> TestResponse {
         self.ask("GET", path, &[], b"")
     }
 
-    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Got {
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> TestResponse {
         read(self.send(method, path, headers, body))
     }
 
-    /// Sends a request, and leaves the answer to be read.
+    /// Sends a request. The caller reads the response.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
         self.begin((method, path), headers, (body, body.len()))
     }
 
-    /// Sends a request, of whose body of so many bytes only these come.
+    /// Sends a request with this content length and this part of its body.
     pub(crate) fn begin(
         &self,
         (method, path): (&str, &str),
@@ -170,7 +176,7 @@ impl House {
         stream
     }
 
-    /// Returns the one request that the provider got.
+    /// Returns the provider's only request.
     #[track_caller]
     pub(crate) fn request(&self) -> Received {
         let mut requests = self.provider.take_requests();
@@ -194,19 +200,19 @@ pub(crate) fn options(folder: &Path, dialect: Dialect, provider: &Server) -> Opt
         model: Some("some-model".to_owned()),
         at: Some(AT.to_owned()),
         config: ConfigOptions { is_ignored: true, ask: None },
-        time: Patience {
+        time: TimeLimits {
             drain: Duration::from_millis(100),
             keys: Duration::from_millis(10),
-            ..Patience::default()
+            ..TimeLimits::default()
         },
         ..Options::default()
     }
 }
 
-/// Reads an answer to its end.
-pub(crate) fn read(mut stream: TcpStream) -> Got {
+/// Reads a response to its end.
+pub(crate) fn read(mut stream: TcpStream) -> TestResponse {
     let mut bytes = Vec::new();
-    // Who breaks off in the middle of an answer has answered so far.
+    // An interrupted response is a partial response.
     drop(stream.read_to_end(&mut bytes));
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len());
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
@@ -217,7 +223,7 @@ pub(crate) fn read(mut stream: TcpStream) -> Got {
         body.to_vec()
     };
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    Got { status, head, body: String::from_utf8(body).unwrap() }
+    TestResponse { status, head, body: String::from_utf8(body).unwrap() }
 }
 
 fn unchunked(mut bytes: &[u8]) -> Vec<u8> {

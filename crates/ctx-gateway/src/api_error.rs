@@ -14,9 +14,9 @@ use crate::dialect;
 
 /// An error response to a request.
 #[derive(Clone, Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct ApiError {
     pub(crate) status: u16,
-    kind: Kind,
+    kind: ApiErrorKind,
     pub(crate) message: Phrase,
     /// Invalid field.
     pub(crate) place: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Refusal {
 
 /// Types of API errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ApiErrorKind {
     /// Malformed request.
     Malformed,
     /// Missing or invalid key.
@@ -46,7 +46,7 @@ pub(crate) enum Kind {
     /// Exceeded limit.
     RateLimited,
     /// Invalid response from the provider.
-    Upstream,
+    Provider,
     /// Exceeded time limit.
     TimedOut,
     /// Temporarily unavailable.
@@ -55,37 +55,37 @@ pub(crate) enum Kind {
     Internal,
 }
 
-impl Refusal {
-    pub(crate) fn new(status: u16, kind: Kind, message: Phrase) -> Self {
+impl ApiError {
+    pub(crate) fn new(status: u16, kind: ApiErrorKind, message: Phrase) -> Self {
         Self { status, kind, message, place: None, retry_after: None, headers: Box::default() }
     }
 
     pub(crate) fn malformed(message: Phrase) -> Self {
-        Self::new(400, Kind::Malformed, message)
+        Self::new(400, ApiErrorKind::Malformed, message)
     }
 
     pub(crate) fn too_large(message: Phrase) -> Self {
-        Self::new(413, Kind::TooLarge, message)
+        Self::new(413, ApiErrorKind::TooLarge, message)
     }
 
     pub(crate) fn not_found(message: Phrase) -> Self {
-        Self::new(404, Kind::NotFound, message)
+        Self::new(404, ApiErrorKind::NotFound, message)
     }
 
     pub(crate) fn forbidden(message: Phrase) -> Self {
-        Self::new(403, Kind::Forbidden, message)
+        Self::new(403, ApiErrorKind::Forbidden, message)
     }
 
     pub(crate) fn conflict(message: Phrase) -> Self {
-        Self::new(409, Kind::Conflict, message)
+        Self::new(409, ApiErrorKind::Conflict, message)
     }
 
     pub(crate) fn unavailable(message: Phrase) -> Self {
-        Self::new(503, Kind::Unavailable, message)
+        Self::new(503, ApiErrorKind::Unavailable, message)
     }
 
     pub(crate) fn rate_limited(message: Phrase, wait: Duration) -> Self {
-        Self { retry_after: Some(wait), ..Self::new(429, Kind::RateLimited, message) }
+        Self { retry_after: Some(wait), ..Self::new(429, ApiErrorKind::RateLimited, message) }
     }
 
     pub(crate) fn busy(message: Phrase, wait: Duration) -> Self {
@@ -93,7 +93,7 @@ impl Refusal {
     }
 
     pub(crate) fn internal() -> Self {
-        Self::new(500, Kind::Internal, phrase!("internal error; please report it"))
+        Self::new(500, ApiErrorKind::Internal, phrase!("internal error; please report it"))
     }
 
     /// Sets the invalid field.
@@ -116,48 +116,50 @@ impl Refusal {
     /// Returns the type and code in OpenAI's API.
     pub(crate) const fn openai(&self) -> (&'static str, &'static str) {
         match self.kind {
-            Kind::Malformed => ("invalid_request_error", "invalid_request"),
-            Kind::Unauthorized => ("invalid_request_error", "invalid_api_key"),
-            Kind::Forbidden => ("invalid_request_error", "permission_denied"),
-            Kind::NotFound => ("invalid_request_error", "not_found"),
-            Kind::Conflict => ("invalid_request_error", "conflict"),
-            Kind::TooLarge => ("invalid_request_error", "request_too_large"),
-            Kind::Overflow => ("invalid_request_error", "context_length_exceeded"),
-            Kind::RateLimited => ("rate_limit_error", "rate_limit_exceeded"),
-            Kind::Upstream => ("server_error", "upstream_error"),
-            Kind::TimedOut => ("server_error", "timeout"),
-            Kind::Unavailable => ("server_error", "unavailable"),
-            Kind::Internal => ("server_error", "internal_error"),
+            ApiErrorKind::Malformed => ("invalid_request_error", "invalid_request"),
+            ApiErrorKind::Unauthorized => ("invalid_request_error", "invalid_api_key"),
+            ApiErrorKind::Forbidden => ("invalid_request_error", "permission_denied"),
+            ApiErrorKind::NotFound => ("invalid_request_error", "not_found"),
+            ApiErrorKind::Conflict => ("invalid_request_error", "conflict"),
+            ApiErrorKind::TooLarge => ("invalid_request_error", "request_too_large"),
+            ApiErrorKind::Overflow => ("invalid_request_error", "context_length_exceeded"),
+            ApiErrorKind::RateLimited => ("rate_limit_error", "rate_limit_exceeded"),
+            ApiErrorKind::Provider => ("server_error", "upstream_error"),
+            ApiErrorKind::TimedOut => ("server_error", "timeout"),
+            ApiErrorKind::Unavailable => ("server_error", "unavailable"),
+            ApiErrorKind::Internal => ("server_error", "internal_error"),
         }
     }
 
     /// Returns the type in Anthropic's API.
     pub(crate) const fn anthropic(&self) -> &'static str {
         match self.kind {
-            Kind::Malformed | Kind::Conflict | Kind::Overflow => "invalid_request_error",
-            Kind::Unauthorized => "authentication_error",
-            Kind::Forbidden => "permission_error",
-            Kind::NotFound => "not_found_error",
-            Kind::TooLarge => "request_too_large",
-            Kind::RateLimited => "rate_limit_error",
-            Kind::TimedOut => "timeout_error",
-            Kind::Unavailable => "overloaded_error",
-            Kind::Upstream | Kind::Internal => "api_error",
+            ApiErrorKind::Malformed | ApiErrorKind::Conflict | ApiErrorKind::Overflow => {
+                "invalid_request_error"
+            }
+            ApiErrorKind::Unauthorized => "authentication_error",
+            ApiErrorKind::Forbidden => "permission_error",
+            ApiErrorKind::NotFound => "not_found_error",
+            ApiErrorKind::TooLarge => "request_too_large",
+            ApiErrorKind::RateLimited => "rate_limit_error",
+            ApiErrorKind::TimedOut => "timeout_error",
+            ApiErrorKind::Unavailable => "overloaded_error",
+            ApiErrorKind::Provider | ApiErrorKind::Internal => "api_error",
         }
     }
 
     /// Returns the status in Gemini's API.
     pub(crate) const fn gemini(&self) -> &'static str {
         match self.kind {
-            Kind::Malformed | Kind::TooLarge | Kind::Overflow => "INVALID_ARGUMENT",
-            Kind::Unauthorized => "UNAUTHENTICATED",
-            Kind::Forbidden => "PERMISSION_DENIED",
-            Kind::NotFound => "NOT_FOUND",
-            Kind::Conflict => "ABORTED",
-            Kind::RateLimited => "RESOURCE_EXHAUSTED",
-            Kind::TimedOut => "DEADLINE_EXCEEDED",
-            Kind::Upstream | Kind::Unavailable => "UNAVAILABLE",
-            Kind::Internal => "INTERNAL",
+            ApiErrorKind::Malformed | ApiErrorKind::TooLarge | ApiErrorKind::Overflow => "INVALID_ARGUMENT",
+            ApiErrorKind::Unauthorized => "UNAUTHENTICATED",
+            ApiErrorKind::Forbidden => "PERMISSION_DENIED",
+            ApiErrorKind::NotFound => "NOT_FOUND",
+            ApiErrorKind::Conflict => "ABORTED",
+            ApiErrorKind::RateLimited => "RESOURCE_EXHAUSTED",
+            ApiErrorKind::TimedOut => "DEADLINE_EXCEEDED",
+            ApiErrorKind::Provider | ApiErrorKind::Unavailable => "UNAVAILABLE",
+            ApiErrorKind::Internal => "INTERNAL",
         }
     }
 
@@ -173,7 +175,7 @@ impl Refusal {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         // Tell clients that retry automatically that a malformed request never succeeds.
-        if self.kind == Kind::Malformed {
+        if self.kind == ApiErrorKind::Malformed {
             response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
         }
         response.headers_mut().extend(*self.headers);
@@ -181,49 +183,51 @@ impl Refusal {
     }
 }
 
-impl From<ClientError> for Refusal {
+impl From<ClientError> for ApiError {
     /// The operator configures keys and base URLs of providers, so their errors are server errors.
     fn from(error: ClientError) -> Self {
         let message = error.phrase();
         match &error {
-            ClientError::Config(_) => Self::new(500, Kind::Internal, message),
-            ClientError::TimedOut { .. } => Self::new(504, Kind::TimedOut, message),
-            ClientError::Cancelled => Self::new(503, Kind::Unavailable, message),
+            ClientError::Config(_) => Self::new(500, ApiErrorKind::Internal, message),
+            ClientError::TimedOut { .. } => Self::new(504, ApiErrorKind::TimedOut, message),
+            ClientError::Cancelled => Self::new(503, ApiErrorKind::Unavailable, message),
             ClientError::Provider { retry_after, .. } => {
-                Self { retry_after: *retry_after, ..Self::of_failure(&error, message) }
+                Self { retry_after: *retry_after, ..Self::from_failure(&error, message) }
             }
-            _ => Self::of_failure(&error, message),
+            _ => Self::from_failure(&error, message),
         }
     }
 }
 
-impl Refusal {
-    fn of_failure(error: &ClientError, message: Phrase) -> Self {
+impl ApiError {
+    fn from_failure(error: &ClientError, message: Phrase) -> Self {
         let (status, kind) = match error.failure().map(|failure| failure.kind) {
-            Some(FailureKind::Overflow) => (400, Kind::Overflow),
-            Some(FailureKind::RateLimited | FailureKind::QuotaExhausted) => (429, Kind::RateLimited),
-            Some(FailureKind::Unavailable) => (503, Kind::Unavailable),
-            Some(FailureKind::Refused) => (400, Kind::Malformed),
-            _ => (502, Kind::Upstream),
+            Some(FailureKind::Overflow) => (400, ApiErrorKind::Overflow),
+            Some(FailureKind::RateLimited | FailureKind::QuotaExhausted) => (429, ApiErrorKind::RateLimited),
+            Some(FailureKind::Unavailable) => (503, ApiErrorKind::Unavailable),
+            Some(FailureKind::Refused) => (400, ApiErrorKind::Malformed),
+            _ => (502, ApiErrorKind::Provider),
         };
         Self::new(status, kind, message)
     }
 }
 
-impl From<TurnFailure> for Refusal {
+impl From<TurnFailure> for ApiError {
     fn from(failure: TurnFailure) -> Self {
         let message = failure.phrase();
         match failure {
             TurnFailure::Model(error) => error.into(),
-            failure if failure.code() == "CONTEXT_TOO_LARGE" => Self::new(400, Kind::Overflow, message),
+            failure if failure.code() == "CONTEXT_TOO_LARGE" => {
+                Self::new(400, ApiErrorKind::Overflow, message)
+            }
             TurnFailure::Conversation(error) => error.into(),
-            TurnFailure::Blank | TurnFailure::Filtered => Self::new(502, Kind::Upstream, message),
-            _ => Self::new(500, Kind::Internal, message),
+            TurnFailure::Blank | TurnFailure::Filtered => Self::new(502, ApiErrorKind::Provider, message),
+            _ => Self::new(500, ApiErrorKind::Internal, message),
         }
     }
 }
 
-impl Refusal {
+impl ApiError {
     /// Reports that there is no conversation with this stored id.
     pub(crate) fn no_conversation(id: &str) -> Self {
         let name = id.split_once('/').map_or(id, |(_, name)| name);
@@ -231,7 +235,7 @@ impl Refusal {
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotFound { id } => Self::no_conversation(&id),
@@ -257,11 +261,11 @@ impl From<StoreError> for Refusal {
     }
 }
 
-impl From<ProjectError> for Refusal {
+impl From<ProjectError> for ApiError {
     /// The operator owns the files, so their errors appear only in the log.
     fn from(error: ProjectError) -> Self {
         tracing::error!(%error, "cannot load an agent");
-        Self::new(500, Kind::Internal, phrase!("cannot load the agent; see the log of the gateway"))
+        Self::new(500, ApiErrorKind::Internal, phrase!("cannot load the agent; see the log of the gateway"))
     }
 }
 
@@ -273,10 +277,10 @@ mod tests {
     fn reports_conflicts_of_turns() {
         let id = || "alice/c".to_owned();
         for error in [StoreError::Held { id: id() }, StoreError::LeaseLost { id: id() }] {
-            let refusal = Refusal::from(error);
-            assert_eq!((refusal.status, refusal.kind), (409, Kind::Conflict));
+            let error = ApiError::from(error);
+            assert_eq!((error.status, error.kind), (409, ApiErrorKind::Conflict));
             // The stored id contains the name of the key.
-            assert!(!refusal.message.to_string().contains("alice"), "{}", refusal.message);
+            assert!(!error.message.to_string().contains("alice"), "{}", error.message);
         }
     }
 }

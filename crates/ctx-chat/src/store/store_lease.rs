@@ -1,18 +1,18 @@
-//! The right to a conversation's next turn, among processes.
+//! Leases of conversations among processes.
 
 use std::fmt;
 
 use ctx_pipeline::Cancel;
 
-/// Holds a conversation until it is dropped.
+/// The exclusive right to a conversation's next turn among all processes. Dropping the lease releases it.
 #[derive(Default)]
-pub struct Hold {
+pub struct StoreLease {
     release: Option<Box<dyn FnOnce() + Send + Sync>>,
     lost: Cancel,
 }
 
-impl Hold {
-    /// Calls a function when the conversation is held no longer.
+impl StoreLease {
+    /// Creates a lease that calls a function when it is dropped.
     pub fn until(release: impl FnOnce() + Send + Sync + 'static) -> Self {
         Self { release: Some(Box::new(release)), lost: Cancel::default() }
     }
@@ -30,14 +30,14 @@ impl Hold {
         &self.lost
     }
 
-    /// Ends it without calling anything.
+    /// Drops the lease without calling the function.
     #[cfg(feature = "postgres")]
     pub(crate) fn defuse(mut self) {
         self.release = None;
     }
 }
 
-impl Drop for Hold {
+impl Drop for StoreLease {
     fn drop(&mut self) {
         if let Some(release) = self.release.take() {
             release();
@@ -45,8 +45,8 @@ impl Drop for Hold {
     }
 }
 
-impl fmt::Debug for Hold {
+impl fmt::Debug for StoreLease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Hold")
+        f.write_str("StoreLease")
     }
 }

@@ -1,0 +1,94 @@
+//! A bounded map that evicts the oldest values.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The newest values by key, up to a total weight.
+#[derive(Debug)]
+pub(crate) struct BoundedMap<K, V> {
+    max_weight: usize,
+    entries: Mutex<Entries<K, V>>,
+}
+
+#[derive(Debug)]
+struct Entries<K, V> {
+    values: BTreeMap<K, Entry<V>>,
+    by_age: BTreeMap<u64, K>,
+    next: u64,
+    weight: usize,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    age: u64,
+    weight: usize,
+    value: V,
+}
+
+impl<K: Clone + Ord, V: Clone> BoundedMap<K, V> {
+    /// Creates an empty map.
+    pub(crate) const fn new(max_weight: usize) -> Self {
+        let entries = Entries { values: BTreeMap::new(), by_age: BTreeMap::new(), next: 0, weight: 0 };
+        Self { max_weight, entries: Mutex::new(entries) }
+    }
+
+    /// Keeps a value of weight 1, and replaces the value of the same key. O(log n).
+    pub(crate) fn insert(&self, key: K, value: V) {
+        self.insert_weighted(key, value, 1);
+    }
+
+    /// Keeps a value, and evicts the oldest ones above the total weight.
+    pub(crate) fn insert_weighted(&self, key: K, value: V, weight: usize) {
+        let mut entries = self.lock();
+        entries.remove(&key);
+        let age = entries.next;
+        entries.next += 1;
+        entries.weight += weight;
+        entries.by_age.insert(age, key.clone());
+        entries.values.insert(key, Entry { age, weight, value });
+        while entries.weight > self.max_weight
+            && let Some(oldest) = entries.by_age.values().next().cloned()
+        {
+            entries.remove(&oldest);
+        }
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
+        self.lock().values.get(key).map(|entry| entry.value.clone())
+    }
+
+    /// Removes a value and returns it.
+    pub(crate) fn take(&self, key: &K) -> Option<V> {
+        self.lock().remove(key)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Ord, V> Entries<K, V> {
+    fn remove(&mut self, key: &K) -> Option<V> {
+        let Entry { age, weight, value } = self.values.remove(key)?;
+        self.by_age.remove(&age);
+        self.weight -= weight;
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evicts_oldest_values_above_weight() {
+        let map = BoundedMap::new(4);
+        for (key, value, weight) in [(1, 'a', 1), (2, 'b', 1), (1, 'c', 2), (3, 'd', 2)] {
+            map.insert_weighted(key, value, weight);
+        }
+        assert_eq!([1, 2, 3].map(|key| map.get(&key)), [Some('c'), None, Some('d')]);
+        assert_eq!((map.take(&1), map.get(&1)), (Some('c'), None));
+        map.insert_weighted(4, 'e', 9);
+        assert_eq!([3, 4].map(|key| map.get(&key)), [None, None]);
+    }
+}
