@@ -69,7 +69,7 @@ fn it_has_the_sections_of_the_prompts() {
     - assistant: I have noted breakfast at 6:30. I will ask the kitchen tomorrow whether they can do it. Does she eat eggs?
 
     ## 3. Ideas and terms
-    - Hotel Alpina, Travel Club
+    - Hotel Alpina, Ada Bell, Travel Club
 
     ## 4. Facts to keep
     - called find_rooms: from:2026-05-03 to:2026-05-07
@@ -115,7 +115,7 @@ fn it_speaks_the_language_of_the_conversation() {
     - 助手：明白，茶点不放花生。接下来我会联系书屋确认菜单，大约需要一天。
 
     ## 3. 概念与术语
-    - 静思书屋、红楼梦
+    - 红楼梦、静思书屋
 
     ## 4. 需要保留的事实
     - 助手：需要准备茶点吗？
@@ -164,7 +164,7 @@ fn an_earlier_summary_goes_on_in_its_sections() {
     - assistant: The invoice B-8090 will go to accounts@example.org.
 
     ## 3. Ideas and terms
-    - Hotel Alpina, Travel Club, Tom Gale, B-8090
+    - Ada Bell, Hotel Alpina, Travel Club, Tom Gale
 
     ## 4. Facts to keep
     - assistant: I have noted breakfast at 6:30.
