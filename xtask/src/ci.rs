@@ -54,6 +54,8 @@ const fn slow(work: Work) -> Step {
 
 const STEPS: &[Step] = &[
     fast(Work::Cargo(&["fmt", "--all", "--check"])),
+    // The packages have their own lock file.
+    fast(Work::Cargo(&["tree", "--locked", "--depth", "0", "--manifest-path", "bindings/Cargo.toml"])),
     fast(Work::Verb(&["layers"])),
     fast(Work::Verb(&["tidy"])),
     fast(Work::Verb(&["diagnostics", "--check"])),

@@ -194,14 +194,15 @@ impl Gateway {
         let config = Config::read_for(&options.folder, &options.config, &mut Sources::default())?;
         // Report untrusted settings at the start.
         let endpoint = config.endpoint(&options.endpoint)?.clone();
+        let mut needs_key = true;
         if options.endpoint.base_url.is_none() {
             config.fallbacks()?;
-            config.agent_endpoints()?;
+            needs_key = config.agent_endpoints()?.is_empty();
         }
         let serve = config.serve();
         let is_passthrough = options.passthrough || serve.passthrough;
-        // Agents report a missing key themselves, because some have another endpoint.
-        let mut endpoint = endpoint.endpoint(&options.endpoint, is_passthrough)?;
+        // Agents report a missing key themselves if some have another endpoint.
+        let mut endpoint = endpoint.endpoint(&options.endpoint, needs_key || is_passthrough)?;
         let origins = read_origins(options.origins.iter().chain(&serve.origins))?;
         // Each request has its own model in the URL of Gemini.
         (endpoint.model, endpoint.streams) = (Some("model".to_owned()), false);
