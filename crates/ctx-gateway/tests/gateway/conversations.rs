@@ -83,6 +83,23 @@ fn sends_tool_results_of_unnamed_requests() {
 }
 
 #[test]
+fn sends_late_tool_results_of_unnamed_requests() {
+    let gateway = gateway(&["Red."]);
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{}" } });
+    let messages = json!([
+        { "role": "user", "content": "Which?" },
+        { "role": "assistant", "content": null, "tool_calls": [call] },
+        { "role": "user", "content": "Hurry." },
+        { "role": "tool", "tool_call_id": "c1", "content": "red" },
+    ]);
+    let response = gateway.post("/v1/chat/completions", &json!({ "model": "ada", "messages": messages }));
+    assert_eq!(response.status, 200, "{response:?}");
+    let sent = sent(&gateway);
+    assert!(sent.contains(&"red".to_owned()), "{sent:?}");
+    assert!(!sent.iter().any(|text| text.contains("interrupted")), "{sent:?}");
+}
+
+#[test]
 fn accepts_only_new_messages_of_named_conversations() {
     let gateway = gateway(&["Hi.", "Fine."]);
     assert_eq!(send_text(&gateway, "Hello", &[]).status, 200);
