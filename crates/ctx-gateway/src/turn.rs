@@ -51,6 +51,9 @@ const LOSSES: [ctx_types::Code; 9] = [
     codes::BLANK_NOT_SENT,
 ];
 
+/// Maximum number of system messages of a named request. Each is inserted into the conversation.
+const MAX_INSTRUCTIONS: usize = 256;
+
 /// A client's request with its owner and options.
 #[derive(Debug)]
 pub(crate) struct GatewayRequest {
@@ -234,6 +237,14 @@ async fn authorize(
     if name.is_none() && (request.options.after.is_some() || request.options.revision.is_some()) {
         return Err(ApiError::malformed(phrase!(
             "`x-ctx-after` and `x-ctx-revision` require `x-ctx-conversation`"
+        )));
+    }
+    let instructions =
+        request.body.messages.iter().filter(|node| node.role.is_some_and(Role::is_instruction));
+    if name.is_some() && instructions.count() > MAX_INSTRUCTIONS {
+        return Err(ApiError::malformed(phrase!(
+            "a named conversation can have at most {limit} system messages",
+            limit = MAX_INSTRUCTIONS
         )));
     }
     Ok((agent, request, name))
