@@ -307,7 +307,7 @@ fn keeps_branches_of_two_clients_apart() {
 
 #[test]
 fn stores_a_retried_message_once() {
-    let gateway = gateway(&["Hi.", "Hey.", "Fine.", "Well.", "Bye."]);
+    let gateway = gateway(&["Hi.", "Hey.", "Fine.", "Well.", "Bye.", "Yes.", "No."]);
     let key = |key| [("idempotency-key", key)];
     assert_eq!(send_named(&gateway, &key("a"), &["Hello"]), "Hi.");
     assert_eq!(send_named(&gateway, &key("a"), &["Hello"]), "Hey.");
@@ -316,6 +316,10 @@ fn stores_a_retried_message_once() {
     assert_eq!(texts(&gateway, "c"), ["Hello", "Hey.", "How are you?", "Well."]);
     send_named(&gateway, &[], &["Goodbye"]);
     assert_eq!(history(&gateway), ["Hello", "Hey.", "How are you?", "Well.", "Goodbye"]);
+    // With different keys, the same message is another one.
+    send_named(&gateway, &key("c"), &["Wait"]);
+    send_named(&gateway, &key("d"), &["Wait"]);
+    assert_eq!(texts(&gateway, "c")[6..], ["Wait", "Yes.", "Wait", "No."]);
 }
 
 #[test]
