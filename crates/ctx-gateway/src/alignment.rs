@@ -68,6 +68,27 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
     after
 }
 
+/// Sets the stored message of each message that a retry repeats below a message. Returns the message that the new ones
+/// follow.
+pub(crate) fn align_below(
+    session: &Session,
+    after: &NodeId,
+    messages: &mut [RequestMessage],
+    rules: AlignmentRules<'_>,
+) -> NodeId {
+    let mut last = after.clone();
+    for message in messages.iter_mut().filter(|message| !is_instruction(&message.node)) {
+        let said = ComparedMessage::new(&message.node);
+        let is_repeated =
+            |node: &Node| takes_part(node) && (rules.is_retry)(node) && ComparedMessage::new(node) == said;
+        let repeated = children(session, &last).find(|id| session.node(id).is_some_and(is_repeated)).cloned();
+        let Some(id) = repeated else { break };
+        last = id.clone();
+        message.stored = Some(id);
+    }
+    last
+}
+
 /// Returns the messages of the active branch that a request of this length can match. One message matches only at the
 /// end, up to the last message that is not a reply.
 fn active_path(session: &Session, request: usize) -> Vec<(&NodeId, ComparedMessage<'_>)> {

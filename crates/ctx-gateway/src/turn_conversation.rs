@@ -8,7 +8,7 @@ use ctx_types::session::{Node, NodeId, Session, SessionError, SessionOp};
 use ctx_types::{Content, Role, phrase};
 
 use crate::agents::ServedAgent;
-use crate::alignment::{AlignmentRules, RequestMessage, align, sent_session};
+use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session};
 use crate::api_error::ApiError;
 use crate::conversation_cache::{CachedConversation, ConversationLease};
 use crate::conversation_name::ConversationName;
@@ -103,7 +103,8 @@ pub(crate) fn align_messages(
     let rules = AlignmentRules { sends_history: name.sends_history, is_retry: &is_retry };
     let after = match (&name.after, session) {
         (None, Some(session)) => Some(align(session, &mut messages, rules)),
-        (after, _) => after.clone(),
+        (Some(after), Some(session)) => Some(align_below(session, after, &mut messages, rules)),
+        (after, None) => after.clone(),
     };
     let input = messages.pop_if(|last| last.is_new() && is_plain_text(&last.node));
     let input = input.and_then(|last| last.node.content).map(|content| content.text().into_owned());

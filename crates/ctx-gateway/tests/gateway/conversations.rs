@@ -401,11 +401,15 @@ fn continues_a_previous_response() {
     let ask = |body: &Value| gateway.post("/v1/responses", body);
     let first = ask(&json!({ "model": "ada", "input": "Hello", "conversation": "c" })).json();
     let previous = &first["id"];
-    for reply in ["Fine.", "Well."] {
+    let replies = ["Fine.", "Well."].map(|reply| {
         let next = json!({ "model": "ada", "input": "How are you?", "previous_response_id": previous });
-        assert_eq!(ask(&next).header("x-ctx-conversation"), Some("c"));
+        let response = ask(&next);
+        assert_eq!(response.header("x-ctx-conversation"), Some("c"));
         assert_eq!(texts(&gateway, "c"), ["Hello", "Hi.", "How are you?", reply]);
-    }
+        response
+    });
+    // The second is a retry of the first.
+    assert_eq!(replies[0].header("x-ctx-turn"), replies[1].header("x-ctx-turn"));
     let unknown = json!({ "model": "ada", "input": "Hello", "previous_response_id": "resp_0" });
     assert_eq!(ask(&unknown).status, 400);
 }
