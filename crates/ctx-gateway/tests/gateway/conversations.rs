@@ -101,12 +101,14 @@ fn sends_late_tool_results_of_unnamed_requests() {
 
 #[test]
 fn accepts_only_new_messages_of_named_conversations() {
-    let gateway = gateway(&["Hi.", "Fine."]);
+    let gateway = gateway(&["Hi.", "Fine.", "Yes."]);
     assert_eq!(send_text(&gateway, "Hello", &[]).status, 200);
     let second = send_text(&gateway, "How are you?", &[]);
     assert_eq!(second.header("x-ctx-conversation"), Some("c"));
     assert_eq!(texts(&gateway, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
     assert_eq!(sent(&gateway)[1..4], ["Hello", "Hi.", "How are you?"]);
+    assert_eq!(send_text(&gateway, "Hello", &[]).status, 200);
+    assert_eq!(texts(&gateway, "c")[2..], ["How are you?", "Fine.", "Hello", "Yes."]);
 }
 
 #[test]
