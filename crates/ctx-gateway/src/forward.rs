@@ -68,7 +68,8 @@ impl Provider {
     ) -> Result<Option<Self>, ApiError> {
         let Some(client) = &server.passthrough else { return Ok(None) };
         // A Gemini request has the model in its URL.
-        let is_name = !model.is_empty() && !model.contains("..") && !model.contains('%');
+        let is_odd = |letter: char| letter.is_control() || ['%', '\\'].contains(&letter);
+        let is_name = !model.is_empty() && !model.contains("..") && !model.contains(is_odd);
         let is_unknown = server.agents.get(model).await.is_err_and(|error| error.status == 404);
         if !is_name || !is_unknown {
             return Ok(None);

@@ -236,6 +236,17 @@ fn forwards_errors_without_the_api_key() {
 }
 
 #[test]
+fn keeps_forwarded_models_in_their_folder() {
+    let gateway = forwarding(Dialect::Gemini, vec![]);
+    for model in ["..", ".%09./.%09./tunedModels/x", "..%5C..%5Cx"] {
+        let response =
+            gateway.post(&format!("/v1beta/models/{model}:embedContent"), &json!({ "content": {} }));
+        assert!(response.status >= 400, "{model} {response:?}");
+    }
+    assert_eq!(gateway.provider.requests().len(), 0);
+}
+
+#[test]
 fn forwards_embeddings_to_the_provider_of_an_agent() {
     let embeddings = json!({ "data": [], "usage": { "prompt_tokens": 5, "total_tokens": 5 } });
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::json(200, &embeddings)]);
