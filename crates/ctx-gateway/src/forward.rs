@@ -60,7 +60,7 @@ pub(crate) struct ForwardedRequest {
 
 impl Provider {
     /// Returns the provider for a model name that no agent has, if the operator and the key allow it.
-    pub(crate) async fn for_other_model(
+    pub(crate) fn for_other_model(
         server: &Server,
         key: &KeyEntry,
         dialect: Dialect,
@@ -70,8 +70,7 @@ impl Provider {
         // A Gemini request has the model in its URL.
         let is_odd = |letter: char| letter.is_control() || ['%', '\\'].contains(&letter);
         let is_name = !model.is_empty() && !model.contains("..") && !model.contains(is_odd);
-        let is_unknown = server.agents.get(model).await.is_err_and(|error| error.status == 404);
-        if !is_name || !is_unknown {
+        if !is_name || server.agents.has_name(model) {
             return Ok(None);
         }
         key.check_agent(model)?;

@@ -217,7 +217,7 @@ async fn respond(
     }
     let mut body = server.bodies.read(&key, (&parts.headers, body)).await?;
     let name = model.model.clone().unwrap_or_else(|| body.model().to_owned());
-    let provider = match Provider::for_other_model(server, &key, dialect, &name).await? {
+    let provider = match Provider::for_other_model(server, &key, dialect, &name)? {
         None if model.action == Action::Forward => {
             Some(Provider::for_agent(server, &key, dialect, &name).await?)
         }
