@@ -216,7 +216,7 @@ pub(crate) async fn dry_run(
 /// Adds the client's parameters to the agent's. Returns the names of parameters that the provider's dialect does not
 /// have.
 fn fill_shape(shape: &mut RequestShape, request: &mut GatewayRequest, provider: Dialect) -> Vec<String> {
-    if request.options.has_no_samplers(provider) {
+    if request.options.has_no_samplers(request.dialect, provider) {
         for name in ["temperature", "top_p", "top_k"] {
             shape.parameters.shift_remove(name);
         }
