@@ -145,7 +145,14 @@ fn client_name(naming: &NamingFields, request: &GatewayRequest) -> Option<String
     let cache_key = cache_key.filter(|_| naming.has(NamingField::PromptCacheKey)).and_then(Value::as_str);
     let user = body.parameters.get("metadata").and_then(|metadata| metadata.get("user_id")?.as_str());
     let user = user.filter(|_| naming.has(NamingField::UserId) && request.dialect == Dialect::Anthropic);
-    cache_key.map(str::to_owned).or_else(|| session_id(user?))
+    cache_key.map(str::to_owned).or_else(|| {
+        let session = session_id(user?)?;
+        // The agents of a session run at the same time.
+        Some(match &request.options.agent {
+            Some(agent) => format!("{session}/{agent}"),
+            None => session,
+        })
+    })
 }
 
 /// Returns the session in the user id of Claude Code: JSON, or `user_…_session_…` in older versions.

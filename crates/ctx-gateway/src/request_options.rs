@@ -19,6 +19,8 @@ pub(crate) struct RequestOptions {
     pub(crate) conversation: Option<String>,
     /// Message to continue from. The default is the last message.
     pub(crate) after: Option<String>,
+    /// Agent of Claude Code that sends the request, if it is not the main one.
+    pub(crate) agent: Option<String>,
     /// Revision that the client has seen.
     pub(crate) revision: Option<u64>,
     /// Whether the response includes a report of the request.
@@ -103,6 +105,7 @@ impl RequestOptions {
                 .map(|name| decode_name(&name).and_then(|name| parse_conversation_name(&name)))
                 .transpose()?,
             after: single_header(headers, "x-ctx-after")?,
+            agent: single_header(headers, "x-claude-code-agent-id")?,
             revision,
             explains: flag_header(headers, "x-ctx-explain")?,
             dry_run: flag_header(headers, "x-ctx-dry-run")?,

@@ -246,7 +246,8 @@ async fn respond(
     match model.action {
         Action::CountTokens => Box::pin(count_request_tokens(server, &key, request)).await,
         _ if request.options.dry_run => {
-            Ok(json_bytes(Box::pin(turn::dry_run(server, &key, request)).await?.body))
+            let _usage = server.meters.start_turn(&key)?;
+            Ok(json_bytes(Box::pin(turn::preview(server, &key, request, false)).await?.body))
         }
         _ => reply(server, &key, request, span).await,
     }
@@ -286,8 +287,15 @@ async fn count_request_tokens(
 ) -> Result<Response<Body>, ApiError> {
     let (dialect, agent) = (request.dialect, server.agents.get(&request.body.model).await?);
     let client = &agent.complete_clients[0];
-    let client = client.with_headers(request.options.headers_for(dialect, client.endpoint().dialect));
-    let preview = turn::dry_run(server, key, request).await?;
+    let provider = client.endpoint().dialect;
+    let mut parameters = request.options.parameters.clone();
+    parameters.retain(|(name, _)| dialect == provider && name != "alt");
+    let headers = request.options.headers_for(dialect, provider);
+    let client = client.with_headers(headers).with_parameters(&parameters);
+    // Until the provider has counted.
+    let _usage = server.meters.start_turn(key)?;
+    let _open_turn = GaugeGuard::new(server.clone(), |metrics| &metrics.open_turns);
+    let preview = turn::preview(server, key, request, true).await?;
     let tokens = count_tokens(server, &client, &preview).await;
     let name = if dialect == Dialect::Gemini { "totalTokens" } else { "input_tokens" };
     Ok(json_bytes(json!({ name: tokens }).to_string().into_bytes()))

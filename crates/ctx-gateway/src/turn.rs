@@ -32,7 +32,7 @@ use crate::shape;
 use crate::spans::SpanAttributes;
 use crate::turn_conversation::{
     NamedConversation, TurnConversation, UnnamedConversation, align_messages, append_messages, begin_named,
-    build_unnamed, lease_conversation, put_back,
+    build_unnamed, lease_conversation, put_back, read_conversation,
 };
 
 /// Chunks buffered for a slow client.
@@ -172,17 +172,23 @@ pub(crate) async fn begin(
     Ok(turn.spawn(TurnGuards { usage, _open_turn: open_turn }))
 }
 
-/// Returns the request that a turn would send to the provider.
-pub(crate) async fn dry_run(
+/// Returns the request that a turn would send to the provider. To count its tokens, does not wait for a running turn.
+pub(crate) async fn preview(
     server: &Arc<Server>,
     key: &KeyEntry,
     request: GatewayRequest,
+    is_count: bool,
 ) -> Result<TurnPreview, ApiError> {
-    let _usage = server.meters.start_turn(key)?;
     let (agent, mut request, name) = authorize(server, key, request).await?;
+    let name = name.filter(|name| !(is_count && name.sends_history));
     let (setup, is_stateless) = (&agent.setup, name.is_none());
     let (session, input, leased, cache) = if let Some(name) = name {
-        let (lease, cached) = lease_conversation(server, &request, &name).await?;
+        let (lease, cached) = if is_count {
+            (None, read_conversation(server, &request, &name).await?)
+        } else {
+            let (lease, cached) = lease_conversation(server, &request, &name).await?;
+            (Some(lease), cached)
+        };
         let stored = cached.as_ref().map(|cached| cached.conversation.session());
         let (mut messages, input, after) = align_messages(stored, &mut request, &name);
         let mut session = stored.cloned().unwrap_or_else(|| Session::new("preview"));
@@ -204,7 +210,7 @@ pub(crate) async fn dry_run(
     turn.turn.is_stateless = is_stateless;
     let memory = cached.map(|cached| &cached.memory).or_else(|| cache.as_ref().map(|found| &*found.cache));
     let preview = Box::pin(preview_turn(&chat, Some(&session), memory, turn)).await;
-    if let Some((lease, cached)) = leased {
+    if let Some((Some(lease), cached)) = leased {
         put_back(lease, cached);
     }
     if let Some(cache) = cache {

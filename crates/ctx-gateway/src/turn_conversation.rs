@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_chat::{Conversation, MessageTags, StepLabel};
+use ctx_chat::{Conversation, MessageTags, StepLabel, StoreError};
 use ctx_project::chat::now;
 use ctx_types::session::{Node, NodeId, Session, SessionError, SessionOp};
 use ctx_types::{Content, Role, phrase};
@@ -10,7 +10,7 @@ use ctx_types::{Content, Role, phrase};
 use crate::agents::ServedAgent;
 use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session};
 use crate::api_error::ApiError;
-use crate::conversation_cache::{CachedConversation, ConversationLease};
+use crate::conversation_cache::{CachedConversation, ConversationLease, load};
 use crate::conversation_name::ConversationName;
 use crate::gateway::Server;
 use crate::history_cache::{self, FoundCache};
@@ -87,6 +87,19 @@ pub(crate) async fn lease_conversation(
         )));
     }
     Ok((lease, cached))
+}
+
+/// Loads a conversation to read it while a turn may run.
+pub(crate) async fn read_conversation(
+    server: &Server,
+    request: &GatewayRequest,
+    name: &ConversationName,
+) -> Result<Option<CachedConversation>, ApiError> {
+    match load(&server.store, &stored_id(&request.owner, &name.name)).await {
+        Ok(conversation) => Ok(Some(CachedConversation::new(conversation))),
+        Err(StoreError::NotFound { .. }) if name.after.is_none() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Takes the messages of a request, with the stored message of each known one, the user's text, and the message that

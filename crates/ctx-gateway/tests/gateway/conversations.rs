@@ -440,6 +440,25 @@ fn names_conversations_by_enabled_fields() {
 }
 
 #[test]
+fn counts_tokens_while_a_turn_runs() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let provider = Server::start(move |_| {
+        drop(released.recv());
+        text_response("Hi.")
+    });
+    let gateway = TestGateway::open(folder, Dialect::OpenaiChat, provider);
+    let running = gateway.send("POST", "/v1/chat/completions", &named(&[]), &body_of(&["Hello"]));
+    while gateway.get("/conversations/c").status == 404 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let count = gateway.ask("POST", "/v1/messages/count_tokens", &named(&[]), &body_of(&["Hello"]));
+    assert!(count.json()["input_tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{count:?}");
+    release.send(()).unwrap();
+    assert_eq!(crate::test_gateway::read(running).status, 200);
+}
+
+#[test]
 fn undoes_a_turn_and_deletes_a_conversation() {
     let gateway = gateway(&["Hi.", "Fine."]);
     send_text(&gateway, "Hello", &[]);
