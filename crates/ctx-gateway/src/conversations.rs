@@ -83,6 +83,9 @@ pub(crate) async fn delete(server: &Server, key: &KeyEntry, name: &str) -> Resul
         return Err(ApiError::no_conversation(lease.id()));
     }
     server.store.delete(lease.id()).await?;
+    // The messages of a new conversation have the same ids.
+    server.reports.retain(|(stored, _), _| stored != lease.id());
+    server.responses.retain(|(owner, _), response| *owner != key.name || response.conversation != name);
     Ok(json!({ "id": name, "object": "conversation.deleted", "deleted": true }))
 }
 

@@ -414,6 +414,12 @@ fn continues_a_previous_response() {
     assert_eq!(replies[0].header("x-ctx-turn"), replies[1].header("x-ctx-turn"));
     let unknown = json!({ "model": "ada", "input": "Hello", "previous_response_id": "resp_0" });
     assert_eq!(ask(&unknown).status, 400);
+    let response = format!("/v1/responses/{}", previous.as_str().unwrap());
+    let report = format!("/conversations/c/turns/{}", replies[1].header("x-ctx-turn").unwrap());
+    let statuses = || [&response, &report].map(|path| gateway.get(path).status);
+    assert_eq!(statuses(), [200, 200]);
+    assert_eq!(gateway.ask("DELETE", "/conversations/c", &[], b"").status, 200);
+    assert_eq!(statuses(), [404, 404]);
 }
 
 #[test]
