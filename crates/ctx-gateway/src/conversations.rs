@@ -70,7 +70,9 @@ pub(crate) fn report(
             "no report of this turn; the gateway keeps only the latest reports since it started"
         ))
     })?;
-    Ok(json!({ "conversation": name, "turn": turn, "report": report.report, "error": report.error }))
+    Ok(json!({
+        "conversation": name, "turn": turn, "report": report.report, "lost": report.lost, "error": report.error,
+    }))
 }
 
 /// Deletes a conversation.

@@ -34,6 +34,9 @@ use crate::turn::{self, TurnHandle, TurnProgress, lock};
 /// Maximum number of characters of a loss in a header.
 const MAX_LOSS: usize = 200;
 
+/// Maximum length of all losses in a header, in bytes. Node.js accepts 16 KB of headers.
+const MAX_LOSSES: usize = 4 << 10;
+
 /// Maximum number of listed agents whose context window is looked up.
 const MAX_WINDOWS: usize = 200;
 
@@ -462,7 +465,16 @@ fn add_turn_headers(headers: &mut HeaderMap, progress: &TurnProgress, is_over: b
     if !progress.lost.is_empty() {
         let is_plain = |character: &char| character.is_ascii_graphic() || *character == ' ';
         let plain = |text: &String| text.chars().filter(is_plain).take(MAX_LOSS).collect::<String>();
-        put("x-ctx-lost", &progress.lost.iter().map(plain).collect::<Vec<_>>().join("; "));
+        let mut losses = String::new();
+        for loss in progress.lost.iter().map(plain) {
+            losses.push_str(if losses.is_empty() { "" } else { "; " });
+            if losses.len() + loss.len() > MAX_LOSSES {
+                losses.push_str("...");
+                break;
+            }
+            losses.push_str(&loss);
+        }
+        put("x-ctx-lost", &losses);
     }
 }
 

@@ -1,5 +1,6 @@
 //! One request becomes one turn of a conversation, as `ctx chat` carries turns out.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -90,6 +91,8 @@ pub(crate) struct TurnProgress {
     pub(crate) revision: u64,
     /// Descriptions of parts that were not sent to the provider.
     pub(crate) lost: Vec<String>,
+    /// The descriptions that came from diagnostics.
+    diagnosed: HashSet<String>,
     pub(crate) attributes: SpanAttributes,
     /// Headers of the last response of a provider that are returned to the client.
     pub(crate) provider_headers: HeaderMap,
@@ -100,6 +103,8 @@ pub(crate) struct TurnProgress {
 pub(crate) struct TurnReport {
     /// The report of the context.
     pub(crate) report: Option<Box<Report>>,
+    /// Descriptions of parts that were not sent to the provider.
+    pub(crate) lost: Vec<String>,
     /// The error of a failed turn.
     pub(crate) error: Option<String>,
 }
@@ -380,20 +385,22 @@ impl Turn {
         // After an error, the conversation in memory may be older than the stored one. The next turn loads it again.
         let mut end = ended?;
         let Self { server, request, conversation, progress, .. } = self;
-        let (name, stored, turn) = {
+        let (name, stored, turn, lost) = {
             let mut progress = lock(&progress);
             if let TurnConversation::Named(named) = &conversation {
                 progress.reply.clone_from(&end.answer);
                 progress.revision = named.cached.conversation.revision();
             }
-            (progress.conversation.clone(), progress.stored.clone(), progress.turn.clone())
+            let lost = progress.lost.clone();
+            (progress.conversation.clone(), progress.stored.clone(), progress.turn.clone(), lost)
         };
         let error = match &end.outcome {
             TurnOutcome::Failed(failure) => Some(failure.to_string()),
             _ => None,
         };
         if let Some(turn) = turn {
-            server.reports.insert((stored, turn), Arc::new(TurnReport { report: end.report.take(), error }));
+            let report = TurnReport { report: end.report.take(), lost, error };
+            server.reports.insert((stored, turn), Arc::new(report));
         }
         let provider_id = provider_response.as_ref().and(reply.as_ref()).and_then(|reply| reply.id.clone());
         let response = build_response(&end, (reply, provider_response), request.dialect);
@@ -481,7 +488,7 @@ fn record_losses(progress: &Mutex<TurnProgress>, diagnostics: &[Diagnostic]) {
             tracing::info!(code = %diagnostic.code, place, "the API dialect of the provider does not support everything in the request");
             let (mut progress, text) =
                 (lock(progress), format!("{} {}", diagnostic.code, diagnostic.message));
-            if !progress.lost.contains(&text) {
+            if progress.diagnosed.insert(text.clone()) {
                 progress.lost.push(text);
             }
         }
