@@ -195,6 +195,11 @@ impl Agents {
         self.listed().agents.keys().cloned().collect()
     }
 
+    /// Returns the further names of agents in order.
+    pub(crate) fn aliases(&self) -> Vec<String> {
+        lock(&self.aliases).agents.keys().cloned().collect()
+    }
+
     /// Describes each file that may be an agent, but cannot be read.
     pub(crate) fn unread(&self) -> Vec<Phrase> {
         self.listed().unread().map(UnreadFile::phrase).collect()
@@ -231,11 +236,16 @@ impl Agents {
         lock(&self.aliases).agents.get(name).map_or(name, String::as_str).to_owned()
     }
 
+    /// Returns the name of the agent that a model name selects, if there is one.
+    pub(crate) fn agent_of(&self, name: &str) -> Option<String> {
+        let name = self.resolve(name);
+        let agent = agent_part(&name);
+        self.listed().agents.contains_key(agent).then(|| agent.to_owned())
+    }
+
     /// Returns whether a model name is one of an agent, or of an agent that was served since the start.
     pub(crate) fn has_name(&self, name: &str) -> bool {
-        let name = self.resolve(name);
-        let agent = name.split_once('@').map_or(name.as_str(), |(agent, _)| agent);
-        self.listed().agents.contains_key(agent) || lock(&self.removed).contains(agent)
+        self.agent_of(name).is_some() || lock(&self.removed).contains(agent_part(&self.resolve(name)))
     }
 
     /// Returns the agent of a model name: `agent` or `agent@model`.
@@ -370,6 +380,10 @@ impl Agents {
             has_limit_option,
         })
     }
+}
+
+fn agent_part(name: &str) -> &str {
+    name.split_once('@').map_or(name, |(agent, _)| agent)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

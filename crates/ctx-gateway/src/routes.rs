@@ -1,5 +1,6 @@
 //! Routes and request handling.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use axum::routing::{get, post};
 use ctx_types::internal::excerpt;
 use ctx_types::phrase;
 use ctx_wire::Dialect;
+use futures_util::future::join_all;
 use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -39,6 +41,9 @@ const MAX_LOSSES: usize = 4 << 10;
 
 /// Maximum number of listed agents whose context window is looked up.
 const MAX_WINDOWS: usize = 200;
+
+/// Maximum number of context windows that are looked up at the same time.
+const MAX_LOOKUPS: usize = 16;
 
 /// Maximum age of a preflight response.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
@@ -501,9 +506,10 @@ async fn handle_read<F: Future<Output = Result<Value, ApiError>>>(
     }
 }
 
-/// Returns the agents that a key may use.
-fn allowed_agents(server: &Server, key: &KeyEntry) -> Vec<String> {
-    server.agents.names().into_iter().filter(|agent| key.check_agent(agent).is_ok()).collect()
+/// Returns the names and aliases of the agents that a key may use, in order.
+fn allowed_models(server: &Server, key: &KeyEntry) -> BTreeSet<String> {
+    let names = server.agents.names().into_iter().chain(server.agents.aliases());
+    names.filter(|name| check_model(server, key, name).is_ok()).collect()
 }
 
 /// Sizes of a model in tokens, if they are known.
@@ -513,8 +519,11 @@ struct ModelSize {
     max_output: Option<u32>,
 }
 
-/// Returns the sizes of an agent's model.
+/// Returns the sizes of an agent's model. They are not looked up for a model that the client selects.
 async fn model_size(server: &Server, name: &str) -> ModelSize {
+    if name.contains('@') {
+        return ModelSize::default();
+    }
     let Ok(agent) = server.agents.get(name).await else { return ModelSize::default() };
     let facts = agent.setup.agent.model(&agent.setup.request("").turn).0;
     ModelSize { window: agent.setup.context_window().map(|(tokens, _)| tokens), max_output: facts.max_output }
@@ -526,12 +535,13 @@ async fn list_models(
     key: &KeyEntry,
     write: impl Fn(&str, ModelSize) -> Value,
 ) -> Vec<Value> {
-    let mut models = Vec::new();
-    for (index, name) in allowed_agents(server, key).iter().enumerate() {
-        let size = if index < MAX_WINDOWS { model_size(server, name).await } else { ModelSize::default() };
-        models.push(write(name, size));
+    let names: Vec<String> = allowed_models(server, key).into_iter().collect();
+    let mut sizes = Vec::new();
+    for some in names[..names.len().min(MAX_WINDOWS)].chunks(MAX_LOOKUPS) {
+        sizes.extend(join_all(some.iter().map(|name| model_size(server, name))).await);
     }
-    models
+    sizes.resize(names.len(), ModelSize::default());
+    names.iter().zip(sizes).map(|(name, size)| write(name, size)).collect()
 }
 
 /// Writes a model for clients of OpenAI and Anthropic.
@@ -594,12 +604,9 @@ async fn model(
 
 /// Returns an error for an unknown agent or one that the key may not use.
 fn check_model(server: &Server, key: &KeyEntry, name: &str) -> Result<(), ApiError> {
-    let agent = name.split_once('@').map_or(name, |(agent, _)| agent);
-    if allowed_agents(server, key).iter().any(|known| known == agent) {
-        Ok(())
-    } else {
-        Err(ApiError::not_found(phrase!("no model `{name}`", name = excerpt(name))))
-    }
+    let agent = server.agents.agent_of(name).filter(|agent| key.check_agent(agent).is_ok());
+    let unknown = || ApiError::not_found(phrase!("no model `{name}`", name = excerpt(name)));
+    agent.map(drop).ok_or_else(unknown)
 }
 
 async fn gemini_models(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
