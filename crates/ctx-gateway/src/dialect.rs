@@ -39,8 +39,6 @@ pub(crate) struct ClientRequest {
     pub(crate) streams: bool,
     /// Whether a stream of chat completions ends with its usage.
     pub(crate) wants_usage: bool,
-    /// Name of the conversation to continue.
-    pub(crate) conversation: Option<String>,
     /// Dropped fields, which have no counterpart in the API of the provider.
     pub(crate) lost: Vec<String>,
 }
@@ -75,6 +73,17 @@ pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<ClientR
         Dialect::Gemini => gemini::read(body),
         Dialect::OpenaiResponses => openai_responses::read(body),
         _ => openai_chat::read(body),
+    }
+}
+
+/// Takes the name of the conversation to continue out of the other fields of a request.
+pub(crate) fn take_conversation_name(
+    dialect: Dialect,
+    fields: &mut Map<String, Value>,
+) -> Result<Option<String>, ApiError> {
+    match dialect {
+        Dialect::OpenaiResponses => openai_responses::take_conversation_name(fields),
+        _ => request_fields::take_conversation_name(fields),
     }
 }
 

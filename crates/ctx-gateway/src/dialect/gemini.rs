@@ -40,9 +40,8 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiErr
     if count.is_some_and(|count| !count.is_null() && *count != 1) {
         return Err(invalid_field("generationConfig.candidateCount", &phrase!("1")));
     }
-    let conversation = request_fields::take_conversation_name(&mut body)?;
     body.retain(|_, value| !value.is_null());
-    Ok(ClientRequest { messages, tools, parameters: body, conversation, ..ClientRequest::default() })
+    Ok(ClientRequest { messages, tools, parameters: body, ..ClientRequest::default() })
 }
 
 /// Writes a complete response.
