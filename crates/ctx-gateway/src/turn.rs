@@ -187,12 +187,14 @@ pub(crate) async fn preview(
     let (agent, mut request, name) = authorize(server, key, request).await?;
     let name = name.filter(|name| !(is_count && name.sends_history));
     let (setup, is_stateless) = (&agent.setup, name.is_none());
-    let (session, input, leased, cache) = if let Some(name) = name {
-        let (lease, cached) = if is_count {
-            (None, read_conversation(server, &request, &name).await?)
+    let (session, input, leased, cache, _memory) = if let Some(name) = name {
+        let (lease, cached, memory) = if is_count {
+            let cached = read_conversation(server, &request, &name).await?;
+            let bytes = cached.as_ref().map_or(0, CachedConversation::bytes);
+            (None, cached, server.bodies.reserve_conversation(&key.name, bytes)?)
         } else {
-            let (lease, cached) = lease_conversation(server, &request, &name).await?;
-            (Some(lease), cached)
+            let (lease, cached, memory) = lease_conversation(server, &request, &name).await?;
+            (Some(lease), cached, memory)
         };
         let stored = cached.as_ref().map(|cached| cached.conversation.session());
         let (mut messages, input, after) = align_messages(stored, &mut request, &name);
@@ -200,14 +202,13 @@ pub(crate) async fn preview(
         append_messages(&mut session, after.as_ref(), &mut messages)?;
         let is_same_dialect = request.dialect == setup.endpoint().dialect;
         let session = sent_session(&session, &messages, is_same_dialect)?.unwrap_or(session);
-        (session, input, Some((lease, cached)), None)
+        (session, input, Some((lease, cached)), None, memory)
     } else {
+        let memory = server.bodies.reserve_conversation(&key.name, 0)?;
         let (UnnamedConversation { session, cache }, input) = build_unnamed(server, &agent, &mut request);
-        (session, input, None, cache)
+        (session, input, None, cache, memory)
     };
     let cached = leased.as_ref().and_then(|(_, cached)| cached.as_ref());
-    let _memory =
-        server.bodies.reserve_conversation(&key.name, cached.map_or(0, CachedConversation::bytes))?;
     let mut chat = setup.for_turns(None);
     fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;

@@ -50,10 +50,7 @@ pub(crate) async fn begin_named(
     request: &mut GatewayRequest,
     name: &ConversationName,
 ) -> Result<(NamedConversation, Option<String>, ReservedMemory), ApiError> {
-    let (lease, cached) = lease_conversation(server, request, name).await?;
-    let memory = server
-        .bodies
-        .reserve_conversation(&key.name, cached.as_ref().map_or(0, CachedConversation::bytes))?;
+    let (lease, cached, memory) = lease_conversation(server, request, name).await?;
     let session = cached.as_ref().map(|cached| cached.conversation.session());
     let (mut messages, input, after) = align_messages(session, request, name);
     let limit_lease = if cached.is_none() { check_conversation_limit(server, key).await? } else { None };
@@ -65,28 +62,51 @@ pub(crate) async fn begin_named(
     Ok((NamedConversation { lease, cached, sent }, input, memory))
 }
 
-/// Leases a conversation, and loads it.
+/// Leases a conversation, loads it, and reserves its memory. After an error, the conversation stays in the cache.
 pub(crate) async fn lease_conversation(
     server: &Server,
     request: &GatewayRequest,
     name: &ConversationName,
-) -> Result<(ConversationLease, Option<CachedConversation>), ApiError> {
+) -> Result<(ConversationLease, Option<CachedConversation>, ReservedMemory), ApiError> {
     let mut lease =
         server.conversations.lease(&*server.store, &stored_id(&request.owner, &name.name)).await?;
     let cached = lease.load(&server.store).await?;
     if cached.is_none() && name.after.is_some() {
         return Err(ApiError::no_conversation(lease.id()));
     }
-    let revision = cached.as_ref().map_or(0, |cached| cached.conversation.revision());
+    let checked = check_position(cached.as_ref(), request, name).and_then(|()| {
+        let bytes = cached.as_ref().map_or(0, CachedConversation::bytes);
+        server.bodies.reserve_conversation(&request.owner, bytes)
+    });
+    match checked {
+        Ok(memory) => Ok((lease, cached, memory)),
+        Err(error) => {
+            put_back(lease, cached);
+            Err(error)
+        }
+    }
+}
+
+/// Checks the revision and the message that a request continues.
+fn check_position(
+    cached: Option<&CachedConversation>,
+    request: &GatewayRequest,
+    name: &ConversationName,
+) -> Result<(), ApiError> {
+    let revision = cached.map_or(0, |cached| cached.conversation.revision());
     if let Some(seen) = request.options.revision.filter(|seen| *seen != revision) {
-        put_back(lease, cached);
         return Err(ApiError::conflict(phrase!(
             "the conversation is at revision {revision}, not {seen}",
             revision,
             seen
         )));
     }
-    Ok((lease, cached))
+    if let (Some(cached), Some(after)) = (cached, &name.after)
+        && cached.conversation.session().node(after).is_none()
+    {
+        return Err(SessionError::UnknownNode { id: after.clone() }.into());
+    }
+    Ok(())
 }
 
 /// Loads a conversation to read it while a turn may run.
