@@ -19,6 +19,7 @@ const SNAKE_CASE_FIELDS: [(&str, &str); 4] = [
 
 /// Reads a request. The path contains the model.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiError> {
+    body.shift_remove("model");
     let messages = request_fields::read_messages(&mut body, RequestApi::Gemini)?;
     let tools = request_fields::read_tools(body.shift_remove("tools"))?;
     for tool in &tools {
