@@ -347,7 +347,11 @@ async fn complete_response(
         let report = server.reports.get(&(progress.stored.clone(), turn.clone()));
         let report = report.as_ref().and_then(|entry| entry.report.as_ref());
         let name = Some(&progress.conversation).filter(|name| !name.is_empty());
-        body["ctx"] = json!({ "conversation": name, "turn": turn, "lost": progress.lost, "report": report });
+        let explanation =
+            json!({ "conversation": name, "turn": turn, "lost": progress.lost, "report": report });
+        if let Some(body) = body.as_object_mut() {
+            body.insert("ctx".to_owned(), explanation);
+        }
     }
     let mut response = json_bytes(body.to_string().into_bytes());
     add_turn_headers(response.headers_mut(), &progress, true);
