@@ -198,6 +198,13 @@ impl StreamWriter {
         match self.dialect {
             Dialect::Anthropic | Dialect::OpenaiResponses => {
                 let event: Value = serde_json::from_str(json).unwrap_or_default();
+                // An error of the gateway continues the provider's events.
+                if let Some(number) = event["sequence_number"].as_u64() {
+                    self.events = number.saturating_add(1);
+                }
+                if let Some(id) = event["response"]["id"].as_str() {
+                    id.strip_prefix("resp_").unwrap_or(id).clone_into(&mut self.label.id);
+                }
                 sse::named_text(event["type"].as_str().unwrap_or_default(), json)
             }
             // The gateway always requests the usage.
