@@ -132,13 +132,8 @@ pub(crate) async fn forward(
     let ForwardedRequest { dialect, path, options, body } = request;
     let Provider { client, model } = provider;
     let RequestBody { bytes, mut json, .. } = body;
-    let bytes = match model.filter(|_| json.contains_key("model")) {
-        Some(model) => {
-            json.insert("model".to_owned(), model.into());
-            Value::Object(json).to_string().into_bytes()
-        }
-        None => bytes,
-    };
+    let is_changed = model.is_some_and(|model| replace_model(&mut json, model, client.endpoint().dialect));
+    let bytes = if is_changed { Value::Object(json).to_string().into_bytes() } else { bytes };
     if options.dry_run {
         return Ok(json_bytes(bytes));
     }
@@ -179,6 +174,25 @@ pub(crate) async fn forward(
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     Ok(response)
+}
+
+/// Replaces the model of a body, and of each of the requests in it. Returns whether it has one.
+fn replace_model(json: &mut Map<String, Value>, model: String, dialect: Dialect) -> bool {
+    let model = match dialect {
+        Dialect::Gemini => format!("models/{}", model.trim_start_matches("models/")),
+        _ => model,
+    };
+    let mut has_model = false;
+    let mut replace = |given: &mut Value| {
+        *given = model.as_str().into();
+        has_model = true;
+    };
+    json.get_mut("model").into_iter().for_each(&mut replace);
+    if dialect == Dialect::Gemini {
+        let requests = json.get_mut("requests").and_then(Value::as_array_mut);
+        requests.into_iter().flatten().filter_map(|request| request.get_mut("model")).for_each(replace);
+    }
+    has_model
 }
 
 /// Reads a short body. Ignores the rest of a longer body.

@@ -260,6 +260,18 @@ fn forwards_embeddings_to_the_provider_of_an_agent() {
 }
 
 #[test]
+fn names_the_model_of_gemini_in_embedding_requests() {
+    let gateway = TestGateway::new(Dialect::Gemini, vec![Answer::json(200, &json!({ "embeddings": [] }))]);
+    let content = json!({ "parts": [{ "text": "x" }] });
+    let requests = |model: &str| json!({ "requests": [{ "model": model, "content": content }] });
+    let path = "/v1beta/models/ada@text-embedding-004:batchEmbedContents";
+    assert_eq!(gateway.post(path, &requests("models/ada@text-embedding-004")).status, 200);
+    let sent = gateway.request();
+    assert_eq!(sent.path, "/v1/models/text-embedding-004:batchEmbedContents");
+    assert_eq!(sent.json(), requests("models/text-embedding-004"));
+}
+
+#[test]
 fn counts_tokens_of_provider_request() {
     let user = json!([{ "role": "user", "content": "Hello" }]);
     let body = json!({ "model": "ada", "messages": user, "temperature": 1 });
