@@ -215,7 +215,7 @@ fn forwards_no_request_for_a_broken_or_deleted_agent() {
     let path = gateway.folder.path().join("ada.yaml");
     assert_eq!(status(), 200);
     std::fs::write(&path, "presetMessages: [{").unwrap();
-    // The list of agents is read again meanwhile.
+    // Wait until the gateway has reloaded the list of agents.
     std::thread::sleep(std::time::Duration::from_millis(100));
     assert_eq!(status(), 200);
     std::fs::remove_file(&path).unwrap();
