@@ -53,8 +53,8 @@ impl Client {
         Ok(Self { http, url, endpoint, headers: HeaderMap::new() })
     }
 
-    /// Returns a client on the same connections that sends these headers instead of those of the endpoint with the same
-    /// names. Values of `anthropic-beta` are joined.
+    /// Returns a client on the same connections that sends these headers, too. A header of the endpoint is kept, but
+    /// values of `anthropic-beta` are joined, and `anthropic-version` is replaced.
     #[must_use]
     pub fn with_headers(&self, mut headers: HeaderMap) -> Self {
         const BETA: &str = "anthropic-beta";
@@ -63,6 +63,10 @@ impl Client {
             && let Ok(joined) = HeaderValue::from_bytes(&[own.as_bytes(), b",", given.as_bytes()].concat())
         {
             headers.insert(BETA, joined);
+        }
+        let is_kept = |name: &&str| ![BETA, "anthropic-version"].contains(&name.to_lowercase().as_str());
+        for name in self.endpoint.headers.iter().map(|(name, _)| name.as_str()).filter(is_kept) {
+            headers.remove(name);
         }
         Self { headers, ..self.clone() }
     }

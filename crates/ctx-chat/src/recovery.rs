@@ -1,5 +1,7 @@
 //! Conversations after an interruption: every call gets a result, so that they can always go on.
 
+use std::collections::{HashMap, HashSet, VecDeque};
+
 use ctx_types::internal::excerpt;
 use ctx_types::session::{Node, NodeId, NodeMetadata, Session, SessionOp};
 use ctx_types::{Diagnostic, Role, phrase};
@@ -39,15 +41,24 @@ impl Conversation {
         store: &dyn ConversationStore,
         at_millis: Option<i64>,
     ) -> Result<Vec<Diagnostic>, StoreError> {
-        let mut found = Vec::new();
-        let mut attempts = ATTEMPTS;
-        while let Some(dangling) = Dangling::first(&self.session().path()) {
-            let (finding, id) = (dangling.finding(), self.free_id());
-            match self.apply(store, StepLabel::NOTE_INTERRUPTION, dangling.op(id), at_millis).await {
-                Ok(()) => found.push(finding),
+        let (mut found, mut attempts) = (Vec::new(), ATTEMPTS);
+        let mut open = VecDeque::from(Dangling::all(&self.session().path()));
+        // The results of a message follow each other.
+        let mut last: Option<(NodeId, NodeId)> = None;
+        while let Some(dangling) = open.pop_front() {
+            let (finding, id, end) = (dangling.finding(), self.free_id(), dangling.after.clone());
+            let after =
+                last.take().filter(|(of, _)| *of == end).map_or_else(|| end.clone(), |(_, last)| last);
+            let op = dangling.op(after, id.clone());
+            match self.apply(store, StepLabel::NOTE_INTERRUPTION, op, at_millis).await {
+                Ok(()) => {
+                    last = Some((end, id));
+                    found.push(finding);
+                }
                 Err(StoreError::Stale { .. }) if attempts > 0 => {
                     attempts -= 1;
                     *self = Self::load(store, self.id()).await?;
+                    open = Dangling::all(&self.session().path()).into();
                 }
                 Err(error) => return Err(error),
             }
@@ -58,25 +69,20 @@ impl Conversation {
 
 /// Returns whether a conversation ends with calls of which one has no result. O(messages of that group).
 pub(crate) fn ends_dangling(session: &Session) -> bool {
-    let mut end = Vec::new();
-    for (_, node) in session.ancestors(session.active_leaf_id()) {
-        end.push(node);
-        if node.role != Some(Role::Tool) {
-            break;
-        }
-    }
-    end.reverse();
-    Dangling::first(&end).is_some()
+    !Dangling::at_end(session).is_empty()
 }
 
-/// As [`Conversation::recover`], for a copy of a conversation that no store has.
+/// Gives each call at the end of a copy that has no result one that says so. O(messages of that group).
+///
+/// Elsewhere, the messages of the request are repaired.
 pub(crate) fn recover_copy(session: &mut Session) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    while let Some(dangling) = Dangling::first(&session.path()) {
-        let finding = dangling.finding();
-        let names = (0_usize..).map(|number| NodeId::from(format!("recovered{number}")));
-        let id = names.into_iter().find(|id| session.node(id).is_none()).unwrap_or_default();
-        if session.apply(&dangling.op(id)).is_err() {
+    let mut numbers = 0_usize..;
+    for dangling in Dangling::at_end(session) {
+        let mut names = numbers.by_ref().map(|number| NodeId::from(format!("recovered{number}")));
+        let id = names.find(|id| session.node(id).is_none()).unwrap_or_default();
+        let (finding, after) = (dangling.finding(), session.active_leaf_id().clone());
+        if session.apply(&dangling.op(after, id)).is_err() {
             break;
         }
         found.push(finding);
@@ -88,31 +94,50 @@ pub(crate) fn recover_copy(session: &mut Session) -> Vec<Diagnostic> {
 struct Dangling {
     call: String,
     tool: String,
-    /// The message behind which the result goes.
+    /// The last result of its message, or the message itself.
     after: NodeId,
 }
 
 impl Dangling {
-    /// Finds the first of a path.
-    fn first(path: &[&Node]) -> Option<Self> {
-        let mut open: Vec<(String, String)> = Vec::new();
-        let mut last = NodeId::from("");
+    /// Returns the calls of the last group of a conversation that have no result.
+    fn at_end(session: &Session) -> Vec<Self> {
+        let mut end = Vec::new();
+        for (_, node) in session.ancestors(session.active_leaf_id()) {
+            end.push(node);
+            if node.role != Some(Role::Tool) {
+                break;
+            }
+        }
+        end.reverse();
+        Self::all(&end)
+    }
+
+    /// Returns the calls of a path that have no result, also no late one. O(messages and calls).
+    fn all(path: &[&Node]) -> Vec<Self> {
+        let (mut found, mut ends) = (Vec::new(), Vec::new());
+        let mut open: HashMap<String, usize> = HashMap::new();
         for node in path {
             let id = node.id.clone().unwrap_or_default();
             let message = node.to_message(&id);
             if message.role == Role::Tool {
-                open.retain(|(call, _)| message.tool_call_id.as_deref() != Some(call.as_str()));
-            } else if !node.is_summary() {
-                if !open.is_empty() {
-                    break;
+                if let Some(at) = message.tool_call_id.as_deref().and_then(|call| open.remove(call)) {
+                    found[at] = None;
                 }
-                let calls = message.tool_calls.iter().filter(|call| !call.id.is_empty());
-                open = calls.map(|call| (call.id.to_string(), call.name.to_string())).collect();
+            } else if !node.is_summary() {
+                let mut seen = HashSet::new();
+                let calls = message.tool_calls.iter();
+                for call in calls.filter(|call| !call.id.is_empty() && seen.insert(call.id.clone())) {
+                    open.insert(call.id.to_string(), found.len());
+                    found.push(Some((call.id.to_string(), call.name.to_string(), ends.len())));
+                }
+                ends.push(id.clone());
             }
-            last = id;
+            if let Some(end) = ends.last_mut() {
+                *end = id;
+            }
         }
-        let (call, tool) = open.into_iter().next()?;
-        Some(Self { call, tool, after: last })
+        let dangling = found.into_iter().flatten();
+        dangling.map(|(call, tool, group)| Self { call, tool, after: ends[group].clone() }).collect()
     }
 
     fn finding(&self) -> Diagnostic {
@@ -125,7 +150,7 @@ impl Dangling {
         Diagnostic::warning(codes::INTERRUPTED_CALL, text).with_help(help)
     }
 
-    fn op(self, id: NodeId) -> SessionOp {
+    fn op(self, after: NodeId, id: NodeId) -> SessionOp {
         let mut metadata = NodeMetadata::default();
         metadata.kept.set("partType", Value::from("tool_result"));
         metadata.kept.set("toolName", Value::from(self.tool));
@@ -134,6 +159,6 @@ impl Dangling {
         let mut node = Node::new(Role::Tool, INTERRUPTED).with_id(id);
         node.tool_call_id = Some(self.call.as_str().into());
         node.metadata = Some(Box::new(metadata));
-        SessionOp::Insert { after: self.after, node: Box::new(node) }
+        SessionOp::Insert { after, node: Box::new(node) }
     }
 }

@@ -11,6 +11,7 @@ mod record;
 mod recorder;
 mod request;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -270,7 +271,7 @@ struct Running<'a, 'w> {
     /// The message with the record of the request, for an append-only context.
     recorded: Option<NodeId>,
     /// Reported diagnostics.
-    told: Vec<Diagnostic>,
+    told: HashSet<String>,
     end: TurnEnd,
 }
 
@@ -295,7 +296,7 @@ impl<'a, 'w> Running<'a, 'w> {
             loop_start: 0,
             fit: Fit::default(),
             recorded: None,
-            told: Vec::new(),
+            told: HashSet::new(),
             end: TurnEnd::default(),
         }
     }
@@ -427,8 +428,7 @@ impl Running<'_, '_> {
     /// Reports the diagnostics that this turn has not reported yet.
     fn found(&mut self, found: Vec<Diagnostic>) {
         for finding in found {
-            if !self.told.contains(&finding) {
-                self.told.push(finding.clone());
+            if self.told.insert(finding.to_string()) {
                 self.emit(TurnEvent::Found(finding));
             }
         }

@@ -84,6 +84,10 @@ impl ListedFile {
         };
         Self { stamp, content }
     }
+
+    const fn is_agent(&self) -> bool {
+        matches!(self.content, FileContent::Agent)
+    }
 }
 
 impl AgentList {
@@ -98,7 +102,15 @@ impl AgentList {
             let stamp = stamp(&path);
             let known = before.files.get(&path).filter(|known| known.stamp == stamp).cloned();
             has_changed |= known.is_none();
-            let file = known.unwrap_or_else(|| ListedFile::read(&path, stamp, folder).into());
+            let file = known.unwrap_or_else(|| {
+                let mut file = ListedFile::read(&path, stamp, folder);
+                let was_agent = before.files.get(&path).is_some_and(|before| before.is_agent());
+                if was_agent && !file.is_agent() {
+                    // It may not be completely written yet. The compiled agent stays in use.
+                    file.content = FileContent::Agent;
+                }
+                file.into()
+            });
             (path, file)
         });
         let files: BTreeMap<PathBuf, Arc<ListedFile>> = listed.collect();
@@ -121,7 +133,7 @@ impl AgentList {
 /// Names the agents by their files. Agents with the same file name are distinguished by their folders.
 fn name_agents(files: &BTreeMap<PathBuf, Arc<ListedFile>>, folder: &Path) -> BTreeMap<String, PathBuf> {
     let agents = || {
-        let agents = files.iter().filter(|(_, file)| matches!(file.content, FileContent::Agent));
+        let agents = files.iter().filter(|(_, file)| file.is_agent());
         agents.map(|(path, _)| path)
     };
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

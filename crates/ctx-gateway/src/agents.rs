@@ -1,6 +1,6 @@
 //! Agents of a folder. Each is a model, compiled on its first request and after its files change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,6 +35,8 @@ const MAX_NAME: usize = 300;
 pub(crate) struct Agents {
     options: Options,
     listed: Mutex<Arc<AgentList>>,
+    /// Names of agents that were served since the start, without those of now.
+    removed: Mutex<BTreeSet<String>>,
     aliases: Mutex<Aliases>,
     slots: Mutex<BTreeMap<String, Arc<AgentSlot>>>,
 }
@@ -145,7 +147,13 @@ impl Agents {
     /// Finds the agents of the folder.
     pub(crate) fn find(options: Options) -> Self {
         let list = AgentList::find(&options.folder, &AgentList::default()).unwrap_or_default();
-        Self { options, listed: Mutex::new(list.into()), aliases: Mutex::default(), slots: Mutex::default() }
+        Self {
+            options,
+            listed: Mutex::new(list.into()),
+            removed: Mutex::default(),
+            aliases: Mutex::default(),
+            slots: Mutex::default(),
+        }
     }
 
     /// Finds new, renamed and deleted agents, and changed aliases.
@@ -155,6 +163,8 @@ impl Agents {
             if !list.agents.keys().eq(before.agents.keys()) {
                 tracing::info!(agents = list.agents.len(), "the agents of the folder changed");
             }
+            let removed = before.agents.keys().filter(|name| !list.agents.contains_key(*name));
+            lock(&self.removed).extend(removed.cloned());
             *lock(&self.listed) = list.into();
         } else if lock(&self.aliases).config.are_unchanged() {
             return;
@@ -183,6 +193,11 @@ impl Agents {
     /// Returns the names of the agents in order.
     pub(crate) fn names(&self) -> Vec<String> {
         self.listed().agents.keys().cloned().collect()
+    }
+
+    /// Returns the further names of agents in order.
+    pub(crate) fn aliases(&self) -> Vec<String> {
+        lock(&self.aliases).agents.keys().cloned().collect()
     }
 
     /// Describes each file that may be an agent, but cannot be read.
@@ -215,10 +230,27 @@ impl Agents {
         lock(&slot.cached).as_ref()?.failure.clone()
     }
 
+    /// Returns a model name without the prefix of Gemini, or the name that it is an alias of.
+    pub(crate) fn resolve(&self, name: &str) -> String {
+        let name = name.strip_prefix("models/").unwrap_or(name);
+        lock(&self.aliases).agents.get(name).map_or(name, String::as_str).to_owned()
+    }
+
+    /// Returns the name of the agent that a model name selects, if there is one.
+    pub(crate) fn agent_of(&self, name: &str) -> Option<String> {
+        let name = self.resolve(name);
+        let agent = agent_part(&name);
+        self.listed().agents.contains_key(agent).then(|| agent.to_owned())
+    }
+
+    /// Returns whether a model name is one of an agent, or of an agent that was served since the start.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        self.agent_of(name).is_some() || lock(&self.removed).contains(agent_part(&self.resolve(name)))
+    }
+
     /// Returns the agent of a model name: `agent` or `agent@model`.
     pub(crate) async fn get(self: &Arc<Self>, name: &str) -> Result<Arc<ServedAgent>, ApiError> {
-        let name = name.strip_prefix("models/").unwrap_or(name);
-        let name = lock(&self.aliases).agents.get(name).map_or(name, String::as_str).to_owned();
+        let name = self.resolve(name);
         let (agent, model) = match name.split_once('@') {
             Some((agent, model)) => (agent, Some(model.to_owned())),
             None => (name.as_str(), None),
@@ -348,6 +380,10 @@ impl Agents {
             has_limit_option,
         })
     }
+}
+
+fn agent_part(name: &str) -> &str {
+    name.split_once('@').map_or(name, |(agent, _)| agent)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -40,7 +40,7 @@ impl RequestMessage {
 /// Sets the stored message of each message that a request repeats. Returns the message that the new ones follow.
 ///
 /// The request's first messages begin a branch, or are somewhere on the active branch: the longest match wins, then the
-/// latest one. One message alone matches only at the start, at the end, or as a retry. Linear in both.
+/// latest one. One message alone matches only at the end, as a retry, or at the start of a history. Linear in both.
 pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: AlignmentRules<'_>) -> NodeId {
     let request: Vec<ComparedMessage<'_>> = messages
         .iter()
@@ -50,7 +50,7 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
     let path = active_path(session, request.len());
     let (known, last) = match find_retried(&path, &request, rules) {
         Some(id) => (1, Some(id)),
-        None => longest_match(session, &path, &request),
+        None => longest_match(session, &path, &request, rules),
     };
     let leaf = session.active_leaf_id();
     let is_reply = |said: &ComparedMessage<'_>| said.role == Role::Assistant;
@@ -66,6 +66,27 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
     let all = messages.iter_mut().filter(|message| !is_instruction(&message.node));
     all.zip(known).for_each(|(message, id)| message.stored = Some(id));
     after
+}
+
+/// Sets the stored message of each message that a retry repeats below a message. Returns the message that the new ones
+/// follow.
+pub(crate) fn align_below(
+    session: &Session,
+    after: &NodeId,
+    messages: &mut [RequestMessage],
+    rules: AlignmentRules<'_>,
+) -> NodeId {
+    let mut last = after.clone();
+    for message in messages.iter_mut().filter(|message| !is_instruction(&message.node)) {
+        let said = ComparedMessage::new(&message.node);
+        let is_repeated =
+            |node: &Node| takes_part(node) && (rules.is_retry)(node) && ComparedMessage::new(node) == said;
+        let repeated = children(session, &last).find(|id| session.node(id).is_some_and(is_repeated)).cloned();
+        let Some(id) = repeated else { break };
+        last = id.clone();
+        message.stored = Some(id);
+    }
+    last
 }
 
 /// Returns the messages of the active branch that a request of this length can match. One message matches only at the
@@ -98,8 +119,14 @@ fn longest_match<'s>(
     session: &'s Session,
     path: &[(&'s NodeId, ComparedMessage<'_>)],
     request: &[ComparedMessage<'_>],
+    rules: AlignmentRules<'_>,
 ) -> (usize, Option<&'s NodeId>) {
     let (mut known, mut last) = longest_branch(session, request);
+    let is_first_turn = path.first().map(|(id, _)| *id) == last;
+    if request.len() == 1 && !rules.sends_history && !is_first_turn {
+        // A new message that equals the first one.
+        (known, last) = (0, None);
+    }
     let mut back = vec![0; request.len()];
     for index in 1..request.len() {
         back[index] = advance_match(request, &back, back[index - 1], &request[index]);
@@ -344,7 +371,8 @@ mod tests {
     #[test]
     fn aligns_no_single_message_inside() {
         check("AaBbC", "C", "n5", "n5");
-        check("AaBb", "A", "n1", "n1");
+        check("AaBb", "A", "", "n4");
+        check("Aa", "A", "n1", "n1");
         check("AaBb", "B", "", "n4");
         check("AaBb", "X", "", "n4");
         check("AaBb", "XxB", "", "root");

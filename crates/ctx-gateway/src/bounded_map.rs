@@ -62,6 +62,16 @@ impl<K: Clone + Ord, V: Clone> BoundedMap<K, V> {
         self.lock().remove(key)
     }
 
+    /// Removes the values for which this returns `false`. O(n log n).
+    pub(crate) fn retain(&self, mut is_kept: impl FnMut(&K, &V) -> bool) {
+        let mut entries = self.lock();
+        let removed = entries.values.iter().filter(|(key, entry)| !is_kept(key, &entry.value));
+        let removed: Vec<K> = removed.map(|(key, _)| key.clone()).collect();
+        for key in removed {
+            entries.remove(&key);
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,7 +97,8 @@ mod tests {
             map.insert_weighted(key, value, weight);
         }
         assert_eq!([1, 2, 3].map(|key| map.get(&key)), [Some('c'), None, Some('d')]);
-        assert_eq!((map.take(&1), map.get(&1)), (Some('c'), None));
+        map.retain(|_, value| *value != 'd');
+        assert_eq!((map.take(&1), map.get(&1), map.get(&3)), (Some('c'), None, None));
         map.insert_weighted(4, 'e', 9);
         assert_eq!([3, 4].map(|key| map.get(&key)), [None, None]);
     }

@@ -6,6 +6,7 @@ use ctx_wire::Dialect;
 use serde_json::Value;
 
 use crate::api_error::ApiError;
+use crate::dialect::take_conversation_name;
 use crate::gateway::Server;
 use crate::request_options::parse_conversation_name;
 use crate::turn::GatewayRequest;
@@ -84,10 +85,13 @@ impl Server {
         provider: Dialect,
         request: &mut GatewayRequest,
     ) -> Result<Option<ConversationName>, ApiError> {
-        let given =
-            request.body.conversation.take().map(|name| parse_conversation_name(&name)).transpose()?;
-        let given =
-            request.options.conversation.take().or(given).filter(|_| self.naming.has(NamingField::Header));
+        let given = if self.naming.has(NamingField::Header) {
+            let name = take_conversation_name(request.dialect, &mut request.body.parameters)?;
+            let name = name.map(|name| parse_conversation_name(&name)).transpose()?;
+            request.options.conversation.take().or(name)
+        } else {
+            None
+        };
         let previous = self.previous_response(provider, given.as_deref(), request)?;
         let after = request.options.after.as_deref().map(NodeId::from);
         let of_previous = previous.map(|previous| (previous.conversation, Some(previous.node)));
@@ -145,7 +149,14 @@ fn client_name(naming: &NamingFields, request: &GatewayRequest) -> Option<String
     let cache_key = cache_key.filter(|_| naming.has(NamingField::PromptCacheKey)).and_then(Value::as_str);
     let user = body.parameters.get("metadata").and_then(|metadata| metadata.get("user_id")?.as_str());
     let user = user.filter(|_| naming.has(NamingField::UserId) && request.dialect == Dialect::Anthropic);
-    cache_key.map(str::to_owned).or_else(|| session_id(user?))
+    cache_key.map(str::to_owned).or_else(|| {
+        let session = session_id(user?)?;
+        // The agents of a session run at the same time.
+        Some(match &request.options.agent {
+            Some(agent) => format!("{session}/{agent}"),
+            None => session,
+        })
+    })
 }
 
 /// Returns the session in the user id of Claude Code: JSON, or `user_…_session_…` in older versions.

@@ -70,7 +70,9 @@ pub(crate) fn report(
             "no report of this turn; the gateway keeps only the latest reports since it started"
         ))
     })?;
-    Ok(json!({ "conversation": name, "turn": turn, "report": report.report, "error": report.error }))
+    Ok(json!({
+        "conversation": name, "turn": turn, "report": report.report, "lost": report.lost, "error": report.error,
+    }))
 }
 
 /// Deletes a conversation.
@@ -83,6 +85,9 @@ pub(crate) async fn delete(server: &Server, key: &KeyEntry, name: &str) -> Resul
         return Err(ApiError::no_conversation(lease.id()));
     }
     server.store.delete(lease.id()).await?;
+    // The messages of a new conversation have the same ids.
+    server.reports.retain(|(stored, _), _| stored != lease.id());
+    server.responses.retain(|(owner, _), response| *owner != key.name || response.conversation != name);
     Ok(json!({ "id": name, "object": "conversation.deleted", "deleted": true }))
 }
 

@@ -39,8 +39,6 @@ pub(crate) struct ClientRequest {
     pub(crate) streams: bool,
     /// Whether a stream of chat completions ends with its usage.
     pub(crate) wants_usage: bool,
-    /// Name of the conversation to continue.
-    pub(crate) conversation: Option<String>,
     /// Dropped fields, which have no counterpart in the API of the provider.
     pub(crate) lost: Vec<String>,
 }
@@ -75,6 +73,17 @@ pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<ClientR
         Dialect::Gemini => gemini::read(body),
         Dialect::OpenaiResponses => openai_responses::read(body),
         _ => openai_chat::read(body),
+    }
+}
+
+/// Takes the name of the conversation to continue out of the other fields of a request.
+pub(crate) fn take_conversation_name(
+    dialect: Dialect,
+    fields: &mut Map<String, Value>,
+) -> Result<Option<String>, ApiError> {
+    match dialect {
+        Dialect::OpenaiResponses => openai_responses::take_conversation_name(fields),
+        _ => request_fields::take_conversation_name(fields),
     }
 }
 
@@ -189,6 +198,13 @@ impl StreamWriter {
         match self.dialect {
             Dialect::Anthropic | Dialect::OpenaiResponses => {
                 let event: Value = serde_json::from_str(json).unwrap_or_default();
+                // An error of the gateway continues the provider's events.
+                if let Some(number) = event["sequence_number"].as_u64() {
+                    self.events = number.saturating_add(1);
+                }
+                if let Some(id) = event["response"]["id"].as_str() {
+                    id.strip_prefix("resp_").unwrap_or(id).clone_into(&mut self.label.id);
+                }
                 sse::named_text(event["type"].as_str().unwrap_or_default(), json)
             }
             // The gateway always requests the usage.

@@ -33,8 +33,14 @@ const CHUNK_BUFFER: usize = 16;
 /// Time limit for a client to read a chunk.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Size of the end of a response that contains the usage, in bytes.
-const TAIL: usize = 8 << 10;
+/// Size of the end of a response that contains the usage, in bytes. Metadata of Responses may follow it.
+const TAIL: usize = 32 << 10;
+
+/// Maximum number of places in it that may be the usage.
+const MAX_USAGES: usize = 64;
+
+/// Bytes of a token, for a response without usage.
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// Fields that Anthropic counts. Other fields are invalid there.
 const COUNTED: [&str; 8] =
@@ -60,7 +66,7 @@ pub(crate) struct ForwardedRequest {
 
 impl Provider {
     /// Returns the provider for a model name that no agent has, if the operator and the key allow it.
-    pub(crate) async fn for_other_model(
+    pub(crate) fn for_other_model(
         server: &Server,
         key: &KeyEntry,
         dialect: Dialect,
@@ -68,9 +74,9 @@ impl Provider {
     ) -> Result<Option<Self>, ApiError> {
         let Some(client) = &server.passthrough else { return Ok(None) };
         // A Gemini request has the model in its URL.
-        let is_name = !model.is_empty() && !model.contains("..") && !model.contains('%');
-        let is_unknown = server.agents.get(model).await.is_err_and(|error| error.status == 404);
-        if !is_name || !is_unknown {
+        let is_odd = |letter: char| letter.is_control() || ['%', '\\'].contains(&letter);
+        let is_name = !model.is_empty() && !model.contains("..") && !model.contains(is_odd);
+        if !is_name || server.agents.has_name(model) {
             return Ok(None);
         }
         key.check_agent(model)?;
@@ -126,16 +132,14 @@ pub(crate) async fn forward(
     let ForwardedRequest { dialect, path, options, body } = request;
     let Provider { client, model } = provider;
     let RequestBody { bytes, mut json, .. } = body;
-    let bytes = match model.filter(|_| json.contains_key("model")) {
-        Some(model) => {
-            json.insert("model".to_owned(), model.into());
-            Value::Object(json).to_string().into_bytes()
-        }
-        None => bytes,
-    };
+    let is_changed = model.is_some_and(|model| replace_model(&mut json, model, client.endpoint().dialect));
+    let bytes = if is_changed { Value::Object(json).to_string().into_bytes() } else { bytes };
     if options.dry_run {
         return Ok(json_bytes(bytes));
     }
+    // Counting tokens has no usage and costs nothing.
+    let is_count = path.ends_with("/count_tokens") || path.ends_with(":countTokens");
+    let bytes_sent = (!is_count).then_some(bytes.len() as u64);
     let usage_guard = server.meters.start_turn(key)?;
     let open_turn = GaugeGuard::new(server.clone(), |metrics| &metrics.open_turns);
     let headers = options.headers_for(dialect, client.endpoint().dialect);
@@ -153,6 +157,8 @@ pub(crate) async fn forward(
             server,
             usage_guard,
             tail,
+            bytes_sent,
+            bytes_received: 0,
             has_failed: false,
             _open_turn: open_turn,
             _span: span,
@@ -168,6 +174,25 @@ pub(crate) async fn forward(
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     Ok(response)
+}
+
+/// Replaces the model of a body, and of each of the requests in it. Returns whether it has one.
+fn replace_model(json: &mut Map<String, Value>, model: String, dialect: Dialect) -> bool {
+    let model = match dialect {
+        Dialect::Gemini => format!("models/{}", model.trim_start_matches("models/")),
+        _ => model,
+    };
+    let mut has_model = false;
+    let mut replace = |given: &mut Value| {
+        *given = model.as_str().into();
+        has_model = true;
+    };
+    json.get_mut("model").into_iter().for_each(&mut replace);
+    if dialect == Dialect::Gemini {
+        let requests = json.get_mut("requests").and_then(Value::as_array_mut);
+        requests.into_iter().flatten().filter_map(|request| request.get_mut("model")).for_each(replace);
+    }
+    has_model
 }
 
 /// Reads a short body. Ignores the rest of a longer body.
@@ -188,6 +213,9 @@ struct PassingResponse {
     usage_guard: UsageGuard,
     /// The last bytes.
     tail: Vec<u8>,
+    /// Bytes of the request, if it costs tokens.
+    bytes_sent: Option<u64>,
+    bytes_received: u64,
     has_failed: bool,
     _open_turn: GaugeGuard,
     /// Keeps the request's span open until the response ends.
@@ -227,6 +255,7 @@ impl PassingResponse {
         let bytes = self.response.chunk().await;
         self.has_failed = bytes.is_err();
         if let Ok(Some(bytes)) = &bytes {
+            self.bytes_received += bytes.len() as u64;
             self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
             let excess = self.tail.len().saturating_sub(TAIL);
             self.tail.drain(..excess);
@@ -239,16 +268,27 @@ impl Drop for PassingResponse {
     fn drop(&mut self) {
         let usage = usage_in(&String::from_utf8_lossy(&self.tail));
         self.server.metrics.count_turn(usage, self.has_failed);
-        self.usage_guard.add_tokens(usage.input.saturating_add(usage.output));
+        let mut tokens = usage.input.saturating_add(usage.output);
+        // Streams of chat completions have a usage only on request, and interrupted ones have none.
+        if let Some(sent) = self.bytes_sent.filter(|_| usage.input == 0) {
+            let received = if tokens == 0 { self.bytes_received } else { 0 };
+            tokens = tokens.saturating_add((sent + received) / BYTES_PER_TOKEN);
+        }
+        self.usage_guard.add_tokens(tokens);
     }
 }
 
 /// Reads the usage at the end of a response of any API, streaming or complete.
 fn usage_in(tail: &str) -> ReplyUsage {
-    let ends = ["\"usage\"", "\"usageMetadata\""].map(|key| Some(tail.rfind(key)? + key.len()));
-    let value = ends.into_iter().flatten().max().and_then(|end| tail[end..].trim_start().strip_prefix(':'));
-    let value = value.and_then(|value| Deserializer::from_str(value).into_iter::<Value>().next()?.ok());
-    let usage = value.unwrap_or_default();
+    let keys = ["\"usage\"", "\"usageMetadata\""];
+    let mut found: Vec<(usize, &str)> = keys.into_iter().flat_map(|key| tail.match_indices(key)).collect();
+    found.sort_unstable();
+    let mut values = found.iter().rev().take(MAX_USAGES).filter_map(|(start, key)| {
+        let value = tail[start + key.len()..].trim_start().strip_prefix(':')?;
+        Deserializer::from_str(value).into_iter::<Value>().next()?.ok()
+    });
+    // Metadata may have the same name.
+    let usage = values.find(Value::is_object).unwrap_or_default();
     let sum = |names: &[&str]| {
         names.iter().filter_map(|name| usage.get(name)?.as_u64()).fold(0, u64::saturating_add)
     };
@@ -324,6 +364,7 @@ data: [DONE]
             5,
             3,
         );
+        check(r#"{"usage":{"input_tokens":5,"output_tokens":3},"metadata":{"usage":"x"}}"#, 5, 3);
         check(r#"{"text":"the \"usage\" of words"}"#, 0, 0);
         check("", 0, 0);
     }

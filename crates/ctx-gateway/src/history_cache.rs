@@ -9,8 +9,17 @@ use sha2::{Digest as _, Sha256};
 
 use crate::bounded_map::BoundedMap;
 
-/// Maximum size of the messages of all cached histories, in bytes.
-pub(crate) const MAX_BYTES: usize = 64 << 20;
+/// Maximum size of all caches, in bytes.
+pub(crate) const MAX_BYTES: usize = 256 << 20;
+
+/// Estimated size of a cache without messages, in bytes.
+const ENTRY_BYTES: usize = 4 << 10;
+
+/// Estimated size of a message in a cache without its text, in bytes.
+const MESSAGE_BYTES: usize = 512;
+
+/// Estimated size of the caches of a byte of text: the index of recall, and the rewritten prefix.
+const BYTES_PER_BYTE: usize = 8;
 
 /// Shortest history with a cache. Shorter ones cost little.
 const MIN_MESSAGES: usize = 20;
@@ -44,7 +53,9 @@ pub(crate) fn take(
     let mut ends = Vec::new();
     let mut bytes = add(&mut hash, owner) + add(&mut hash, agent);
     let mut passed = 0;
+    let mut count = 0;
     for node in messages.iter().filter(|node| !node.role.is_some_and(Role::is_instruction)) {
+        count += 1;
         if is_reply(node) {
             passed += 1;
             if passed + MAX_REPLIES > replies {
@@ -53,6 +64,7 @@ pub(crate) fn take(
         }
         bytes += add(&mut hash, node.role.unwrap_or_default().as_str());
         bytes += add(&mut hash, node.content.as_ref().map(Content::text).unwrap_or_default().trim());
+        hash.update((node.tool_calls.len() as u64).to_le_bytes());
         for call in &node.tool_calls {
             bytes += add(&mut hash, call.name.as_deref().unwrap_or_default());
             bytes += add(&mut hash, call.arguments.as_deref().unwrap_or_default());
@@ -61,7 +73,7 @@ pub(crate) fn take(
     let hash: HistoryHash = hash.finalize().into();
     ends.push(hash);
     let cache = ends.iter().rev().find_map(|end| caches.take(end)).unwrap_or_default();
-    Some(FoundCache { hash, bytes, cache })
+    Some(FoundCache { hash, bytes: ENTRY_BYTES + MESSAGE_BYTES * count + BYTES_PER_BYTE * bytes, cache })
 }
 
 impl FoundCache {

@@ -19,6 +19,8 @@ pub(crate) struct RequestOptions {
     pub(crate) conversation: Option<String>,
     /// Message to continue from. The default is the last message.
     pub(crate) after: Option<String>,
+    /// Agent of Claude Code that sends the request, if it is not the main one.
+    pub(crate) agent: Option<String>,
     /// Revision that the client has seen.
     pub(crate) revision: Option<u64>,
     /// Whether the response includes a report of the request.
@@ -40,14 +42,14 @@ const CLIENT_HEADERS: &[&str] = &["user-agent", "x-client-request-id"];
 /// Prefix of more headers that describe the client.
 const STAINLESS_PREFIX: &str = "x-stainless-";
 
-/// Headers sent to Anthropic's API.
+/// Headers of clients of Anthropic's API.
 const ANTHROPIC_HEADERS: &[&str] =
     &["anthropic-beta", "anthropic-version", "anthropic-user-profile-id", "anthropic-workspace-id"];
 
-/// Headers sent to `OpenAI`'s APIs. The gateway's key decides organization and project.
+/// Headers of clients of `OpenAI`'s APIs. The gateway's key decides organization and project.
 const OPENAI_HEADERS: &[&str] = &["openai-beta"];
 
-/// Headers sent to Gemini's API.
+/// Headers of clients of Gemini's API.
 const GEMINI_HEADERS: &[&str] = &["x-goog-api-client"];
 
 /// Headers of a provider's response that the client gets, and all headers about rate limits.
@@ -72,8 +74,8 @@ impl RequestOptions {
             |name: &str| CLIENT_HEADERS.contains(&name) || name.starts_with(STAINLESS_PREFIX);
         let is_passed = |name: &str| {
             PASSED_HEADERS.contains(&name)
-                || api_headers.contains(&name)
-                || (has_same_provider(client, provider) && is_client_header(name))
+                || (has_same_provider(client, provider)
+                    && (api_headers.contains(&name) || is_client_header(name)))
         };
         let passed = self.provider_headers.iter().filter(|(name, _)| is_passed(name.as_str()));
         passed.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -84,13 +86,13 @@ impl RequestOptions {
         self.provider_headers.get("idempotency-key")?.to_str().ok()
     }
 
-    /// Returns whether the client's API version has no sampling parameters.
-    pub(crate) fn has_no_samplers(&self, provider: Dialect) -> bool {
+    /// Returns whether the API version of the client has no sampling parameters.
+    pub(crate) fn has_no_samplers(&self, client: Dialect, provider: Dialect) -> bool {
         let version = self.provider_headers.get("anthropic-version").and_then(|value| value.to_str().ok());
         let is_new = |version: &str| {
             version.starts_with(|c: char| c.is_ascii_digit()) && version >= FIRST_VERSION_WITHOUT_SAMPLERS
         };
-        provider == Dialect::Anthropic && version.is_some_and(is_new)
+        client == provider && provider == Dialect::Anthropic && version.is_some_and(is_new)
     }
 
     /// Reads the headers.
@@ -103,6 +105,7 @@ impl RequestOptions {
                 .map(|name| decode_name(&name).and_then(|name| parse_conversation_name(&name)))
                 .transpose()?,
             after: single_header(headers, "x-ctx-after")?,
+            agent: single_header(headers, "x-claude-code-agent-id")?,
             revision,
             explains: flag_header(headers, "x-ctx-explain")?,
             dry_run: flag_header(headers, "x-ctx-dry-run")?,

@@ -1,5 +1,6 @@
 //! Routes and request handling.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use axum::routing::{get, post};
 use ctx_types::internal::excerpt;
 use ctx_types::phrase;
 use ctx_wire::Dialect;
+use futures_util::future::join_all;
 use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -34,8 +36,14 @@ use crate::turn::{self, TurnHandle, TurnProgress, lock};
 /// Maximum number of characters of a loss in a header.
 const MAX_LOSS: usize = 200;
 
+/// Maximum length of all losses in a header, in bytes. Node.js accepts 16 KB of headers.
+const MAX_LOSSES: usize = 4 << 10;
+
 /// Maximum number of listed agents whose context window is looked up.
 const MAX_WINDOWS: usize = 200;
+
+/// Maximum number of context windows that are looked up at the same time.
+const MAX_LOOKUPS: usize = 16;
 
 /// Maximum age of a preflight response.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
@@ -217,7 +225,7 @@ async fn respond(
     }
     let mut body = server.bodies.read(&key, (&parts.headers, body)).await?;
     let name = model.model.clone().unwrap_or_else(|| body.model().to_owned());
-    let provider = match Provider::for_other_model(server, &key, dialect, &name).await? {
+    let provider = match Provider::for_other_model(server, &key, dialect, &name)? {
         None if model.action == Action::Forward => {
             Some(Provider::for_agent(server, &key, dialect, &name).await?)
         }
@@ -246,7 +254,8 @@ async fn respond(
     match model.action {
         Action::CountTokens => Box::pin(count_request_tokens(server, &key, request)).await,
         _ if request.options.dry_run => {
-            Ok(json_bytes(Box::pin(turn::dry_run(server, &key, request)).await?.body))
+            let _usage = server.meters.start_turn(&key)?;
+            Ok(json_bytes(Box::pin(turn::preview(server, &key, request, false)).await?.body))
         }
         _ => reply(server, &key, request, span).await,
     }
@@ -286,8 +295,15 @@ async fn count_request_tokens(
 ) -> Result<Response<Body>, ApiError> {
     let (dialect, agent) = (request.dialect, server.agents.get(&request.body.model).await?);
     let client = &agent.complete_clients[0];
-    let client = client.with_headers(request.options.headers_for(dialect, client.endpoint().dialect));
-    let preview = turn::dry_run(server, key, request).await?;
+    let provider = client.endpoint().dialect;
+    let mut parameters = request.options.parameters.clone();
+    parameters.retain(|(name, _)| dialect == provider && name != "alt");
+    let headers = request.options.headers_for(dialect, provider);
+    let client = client.with_headers(headers).with_parameters(&parameters);
+    // Until the provider has counted.
+    let _usage = server.meters.start_turn(key)?;
+    let _open_turn = GaugeGuard::new(server.clone(), |metrics| &metrics.open_turns);
+    let preview = turn::preview(server, key, request, true).await?;
     let tokens = count_tokens(server, &client, &preview).await;
     let name = if dialect == Dialect::Gemini { "totalTokens" } else { "input_tokens" };
     Ok(json_bytes(json!({ name: tokens }).to_string().into_bytes()))
@@ -331,7 +347,11 @@ async fn complete_response(
         let report = server.reports.get(&(progress.stored.clone(), turn.clone()));
         let report = report.as_ref().and_then(|entry| entry.report.as_ref());
         let name = Some(&progress.conversation).filter(|name| !name.is_empty());
-        body["ctx"] = json!({ "conversation": name, "turn": turn, "lost": progress.lost, "report": report });
+        let explanation =
+            json!({ "conversation": name, "turn": turn, "lost": progress.lost, "report": report });
+        if let Some(body) = body.as_object_mut() {
+            body.insert("ctx".to_owned(), explanation);
+        }
     }
     let mut response = json_bytes(body.to_string().into_bytes());
     add_turn_headers(response.headers_mut(), &progress, true);
@@ -454,7 +474,16 @@ fn add_turn_headers(headers: &mut HeaderMap, progress: &TurnProgress, is_over: b
     if !progress.lost.is_empty() {
         let is_plain = |character: &char| character.is_ascii_graphic() || *character == ' ';
         let plain = |text: &String| text.chars().filter(is_plain).take(MAX_LOSS).collect::<String>();
-        put("x-ctx-lost", &progress.lost.iter().map(plain).collect::<Vec<_>>().join("; "));
+        let mut losses = String::new();
+        for loss in progress.lost.iter().map(plain) {
+            losses.push_str(if losses.is_empty() { "" } else { "; " });
+            if losses.len() + loss.len() > MAX_LOSSES {
+                losses.push_str("...");
+                break;
+            }
+            losses.push_str(&loss);
+        }
+        put("x-ctx-lost", &losses);
     }
 }
 
@@ -481,9 +510,10 @@ async fn handle_read<F: Future<Output = Result<Value, ApiError>>>(
     }
 }
 
-/// Returns the agents that a key may use.
-fn allowed_agents(server: &Server, key: &KeyEntry) -> Vec<String> {
-    server.agents.names().into_iter().filter(|agent| key.check_agent(agent).is_ok()).collect()
+/// Returns the names and aliases of the agents that a key may use, in order.
+fn allowed_models(server: &Server, key: &KeyEntry) -> BTreeSet<String> {
+    let names = server.agents.names().into_iter().chain(server.agents.aliases());
+    names.filter(|name| check_model(server, key, name).is_ok()).collect()
 }
 
 /// Sizes of a model in tokens, if they are known.
@@ -493,8 +523,11 @@ struct ModelSize {
     max_output: Option<u32>,
 }
 
-/// Returns the sizes of an agent's model.
+/// Returns the sizes of an agent's model. They are not looked up for a model that the client selects.
 async fn model_size(server: &Server, name: &str) -> ModelSize {
+    if name.contains('@') {
+        return ModelSize::default();
+    }
     let Ok(agent) = server.agents.get(name).await else { return ModelSize::default() };
     let facts = agent.setup.agent.model(&agent.setup.request("").turn).0;
     ModelSize { window: agent.setup.context_window().map(|(tokens, _)| tokens), max_output: facts.max_output }
@@ -506,12 +539,13 @@ async fn list_models(
     key: &KeyEntry,
     write: impl Fn(&str, ModelSize) -> Value,
 ) -> Vec<Value> {
-    let mut models = Vec::new();
-    for (index, name) in allowed_agents(server, key).iter().enumerate() {
-        let size = if index < MAX_WINDOWS { model_size(server, name).await } else { ModelSize::default() };
-        models.push(write(name, size));
+    let names: Vec<String> = allowed_models(server, key).into_iter().collect();
+    let mut sizes = Vec::new();
+    for some in names[..names.len().min(MAX_WINDOWS)].chunks(MAX_LOOKUPS) {
+        sizes.extend(join_all(some.iter().map(|name| model_size(server, name))).await);
     }
-    models
+    sizes.resize(names.len(), ModelSize::default());
+    names.iter().zip(sizes).map(|(name, size)| write(name, size)).collect()
 }
 
 /// Writes a model for clients of OpenAI and Anthropic.
@@ -574,12 +608,9 @@ async fn model(
 
 /// Returns an error for an unknown agent or one that the key may not use.
 fn check_model(server: &Server, key: &KeyEntry, name: &str) -> Result<(), ApiError> {
-    let agent = name.split_once('@').map_or(name, |(agent, _)| agent);
-    if allowed_agents(server, key).iter().any(|known| known == agent) {
-        Ok(())
-    } else {
-        Err(ApiError::not_found(phrase!("no model `{name}`", name = excerpt(name))))
-    }
+    let agent = server.agents.agent_of(name).filter(|agent| key.check_agent(agent).is_ok());
+    let unknown = || ApiError::not_found(phrase!("no model `{name}`", name = excerpt(name)));
+    agent.map(drop).ok_or_else(unknown)
 }
 
 async fn gemini_models(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {

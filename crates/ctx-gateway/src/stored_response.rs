@@ -3,7 +3,7 @@
 use ctx_types::internal::excerpt;
 use ctx_types::phrase;
 use ctx_wire::{Dialect, Finish, ReplyUsage};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
 use crate::conversation_cache::load;
@@ -27,13 +27,14 @@ pub(crate) async fn stored_response(server: &Server, key: &KeyEntry, id: &str) -
     let metadata = |name: &str| node.metadata.as_ref().and_then(|metadata| metadata.kept.get(name));
     let text = |name: &str| metadata(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let tokens = |name: &str| metadata("usage").and_then(|usage| usage.get(name)?.as_u64());
-    let is_cut_off = text("finishReason") == Finish::Length.as_str();
+    let finish = text("finishReason");
+    let finishes = [Finish::Length, Finish::Refused];
     let client_response = ClientResponse {
         provider_json: None,
         text: node.content.as_ref().map(|content| content.text().into_owned()).unwrap_or_default(),
         reasoning: message.reasoning.clone(),
         calls: message.tool_calls.clone(),
-        finish: if is_cut_off { Finish::Length } else { Finish::Stop },
+        finish: finishes.into_iter().find(|known| known.as_str() == finish).unwrap_or_default(),
         usage: ReplyUsage {
             input: tokens("promptTokens").unwrap_or(0),
             cached: tokens("cachedTokens"),
@@ -44,5 +45,13 @@ pub(crate) async fn stored_response(server: &Server, key: &KeyEntry, id: &str) -
     let label = ResponseLabel { id: own_id, model: text("modelId"), created: 0 };
     let mut response = dialect::write(Dialect::OpenaiResponses, &label, &client_response);
     response["id"] = id.into();
+    if node.is_error() {
+        // A client that sends the output back does not send the error.
+        let report = client_response.text.rsplit_once("- Message: ").map_or("", |(_, message)| message);
+        response["error"] = json!({ "code": text("errorCode"), "message": report });
+        (response["status"], response["output"]) = ("failed".into(), json!([]));
+    } else if finish == "aborted" {
+        response["status"] = "cancelled".into();
+    }
     Ok(response)
 }

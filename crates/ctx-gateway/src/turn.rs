@@ -1,5 +1,6 @@
 //! One request becomes one turn of a conversation, as `ctx chat` carries turns out.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -32,7 +33,7 @@ use crate::shape;
 use crate::spans::SpanAttributes;
 use crate::turn_conversation::{
     NamedConversation, TurnConversation, UnnamedConversation, align_messages, append_messages, begin_named,
-    build_unnamed, lease_conversation, put_back,
+    build_unnamed, lease_conversation, put_back, read_conversation,
 };
 
 /// Chunks buffered for a slow client.
@@ -50,6 +51,9 @@ const LOSSES: [ctx_types::Code; 9] = [
     codes::CALLS_NOT_SENT,
     codes::BLANK_NOT_SENT,
 ];
+
+/// Maximum number of system messages of a named request. Each is inserted into the conversation.
+const MAX_INSTRUCTIONS: usize = 256;
 
 /// A client's request with its owner and options.
 #[derive(Debug)]
@@ -87,6 +91,8 @@ pub(crate) struct TurnProgress {
     pub(crate) revision: u64,
     /// Descriptions of parts that were not sent to the provider.
     pub(crate) lost: Vec<String>,
+    /// The descriptions that came from diagnostics.
+    diagnosed: HashSet<String>,
     pub(crate) attributes: SpanAttributes,
     /// Headers of the last response of a provider that are returned to the client.
     pub(crate) provider_headers: HeaderMap,
@@ -97,6 +103,8 @@ pub(crate) struct TurnProgress {
 pub(crate) struct TurnReport {
     /// The report of the context.
     pub(crate) report: Option<Box<Report>>,
+    /// Descriptions of parts that were not sent to the provider.
+    pub(crate) lost: Vec<String>,
     /// The error of a failed turn.
     pub(crate) error: Option<String>,
 }
@@ -169,31 +177,38 @@ pub(crate) async fn begin(
     Ok(turn.spawn(TurnGuards { usage, _open_turn: open_turn }))
 }
 
-/// Returns the request that a turn would send to the provider.
-pub(crate) async fn dry_run(
+/// Returns the request that a turn would send to the provider. To count its tokens, does not wait for a running turn.
+pub(crate) async fn preview(
     server: &Arc<Server>,
     key: &KeyEntry,
     request: GatewayRequest,
+    is_count: bool,
 ) -> Result<TurnPreview, ApiError> {
-    let _usage = server.meters.start_turn(key)?;
     let (agent, mut request, name) = authorize(server, key, request).await?;
+    let name = name.filter(|name| !(is_count && name.sends_history));
     let (setup, is_stateless) = (&agent.setup, name.is_none());
-    let (session, input, leased, cache) = if let Some(name) = name {
-        let (lease, cached) = lease_conversation(server, &request, &name).await?;
+    let (session, input, leased, cache, _memory) = if let Some(name) = name {
+        let (lease, cached, memory) = if is_count {
+            let cached = read_conversation(server, &request, &name).await?;
+            let bytes = cached.as_ref().map_or(0, CachedConversation::bytes);
+            (None, cached, server.bodies.reserve_conversation(&key.name, bytes)?)
+        } else {
+            let (lease, cached, memory) = lease_conversation(server, &request, &name).await?;
+            (Some(lease), cached, memory)
+        };
         let stored = cached.as_ref().map(|cached| cached.conversation.session());
         let (mut messages, input, after) = align_messages(stored, &mut request, &name);
         let mut session = stored.cloned().unwrap_or_else(|| Session::new("preview"));
         append_messages(&mut session, after.as_ref(), &mut messages)?;
         let is_same_dialect = request.dialect == setup.endpoint().dialect;
         let session = sent_session(&session, &messages, is_same_dialect)?.unwrap_or(session);
-        (session, input, Some((lease, cached)), None)
+        (session, input, Some((lease, cached)), None, memory)
     } else {
+        let memory = server.bodies.reserve_conversation(&key.name, 0)?;
         let (UnnamedConversation { session, cache }, input) = build_unnamed(server, &agent, &mut request);
-        (session, input, None, cache)
+        (session, input, None, cache, memory)
     };
     let cached = leased.as_ref().and_then(|(_, cached)| cached.as_ref());
-    let _memory =
-        server.bodies.reserve_conversation(&key.name, cached.map_or(0, CachedConversation::bytes))?;
     let mut chat = setup.for_turns(None);
     fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;
@@ -201,7 +216,7 @@ pub(crate) async fn dry_run(
     turn.turn.is_stateless = is_stateless;
     let memory = cached.map(|cached| &cached.memory).or_else(|| cache.as_ref().map(|found| &*found.cache));
     let preview = Box::pin(preview_turn(&chat, Some(&session), memory, turn)).await;
-    if let Some((lease, cached)) = leased {
+    if let Some((Some(lease), cached)) = leased {
         put_back(lease, cached);
     }
     if let Some(cache) = cache {
@@ -213,7 +228,7 @@ pub(crate) async fn dry_run(
 /// Adds the client's parameters to the agent's. Returns the names of parameters that the provider's dialect does not
 /// have.
 fn fill_shape(shape: &mut RequestShape, request: &mut GatewayRequest, provider: Dialect) -> Vec<String> {
-    if request.options.has_no_samplers(provider) {
+    if request.options.has_no_samplers(request.dialect, provider) {
         for name in ["temperature", "top_p", "top_k"] {
             shape.parameters.shift_remove(name);
         }
@@ -234,6 +249,14 @@ async fn authorize(
     if name.is_none() && (request.options.after.is_some() || request.options.revision.is_some()) {
         return Err(ApiError::malformed(phrase!(
             "`x-ctx-after` and `x-ctx-revision` require `x-ctx-conversation`"
+        )));
+    }
+    let instructions =
+        request.body.messages.iter().filter(|node| node.role.is_some_and(Role::is_instruction));
+    if name.is_some() && instructions.count() > MAX_INSTRUCTIONS {
+        return Err(ApiError::malformed(phrase!(
+            "a named conversation can have at most {limit} system messages",
+            limit = MAX_INSTRUCTIONS
         )));
     }
     Ok((agent, request, name))
@@ -363,20 +386,22 @@ impl Turn {
         // After an error, the conversation in memory may be older than the stored one. The next turn loads it again.
         let mut end = ended?;
         let Self { server, request, conversation, progress, .. } = self;
-        let (name, stored, turn) = {
+        let (name, stored, turn, lost) = {
             let mut progress = lock(&progress);
             if let TurnConversation::Named(named) = &conversation {
                 progress.reply.clone_from(&end.answer);
                 progress.revision = named.cached.conversation.revision();
             }
-            (progress.conversation.clone(), progress.stored.clone(), progress.turn.clone())
+            let lost = progress.lost.clone();
+            (progress.conversation.clone(), progress.stored.clone(), progress.turn.clone(), lost)
         };
         let error = match &end.outcome {
             TurnOutcome::Failed(failure) => Some(failure.to_string()),
             _ => None,
         };
         if let Some(turn) = turn {
-            server.reports.insert((stored, turn), Arc::new(TurnReport { report: end.report.take(), error }));
+            let report = TurnReport { report: end.report.take(), lost, error };
+            server.reports.insert((stored, turn), Arc::new(report));
         }
         let provider_id = provider_response.as_ref().and(reply.as_ref()).and_then(|reply| reply.id.clone());
         let response = build_response(&end, (reply, provider_response), request.dialect);
@@ -464,7 +489,7 @@ fn record_losses(progress: &Mutex<TurnProgress>, diagnostics: &[Diagnostic]) {
             tracing::info!(code = %diagnostic.code, place, "the API dialect of the provider does not support everything in the request");
             let (mut progress, text) =
                 (lock(progress), format!("{} {}", diagnostic.code, diagnostic.message));
-            if !progress.lost.contains(&text) {
+            if progress.diagnosed.insert(text.clone()) {
                 progress.lost.push(text);
             }
         }

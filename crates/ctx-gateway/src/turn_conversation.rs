@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use ctx_chat::{Conversation, MessageTags, StepLabel};
+use ctx_chat::{Conversation, MessageTags, StepLabel, StoreError};
 use ctx_project::chat::now;
 use ctx_types::session::{Node, NodeId, Session, SessionError, SessionOp};
 use ctx_types::{Content, Role, phrase};
 
 use crate::agents::ServedAgent;
-use crate::alignment::{AlignmentRules, RequestMessage, align, sent_session};
+use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session};
 use crate::api_error::ApiError;
-use crate::conversation_cache::{CachedConversation, ConversationLease};
+use crate::conversation_cache::{CachedConversation, ConversationLease, load};
 use crate::conversation_name::ConversationName;
 use crate::gateway::Server;
 use crate::history_cache::{self, FoundCache};
@@ -50,10 +50,7 @@ pub(crate) async fn begin_named(
     request: &mut GatewayRequest,
     name: &ConversationName,
 ) -> Result<(NamedConversation, Option<String>, ReservedMemory), ApiError> {
-    let (lease, cached) = lease_conversation(server, request, name).await?;
-    let memory = server
-        .bodies
-        .reserve_conversation(&key.name, cached.as_ref().map_or(0, CachedConversation::bytes))?;
+    let (lease, cached, memory) = lease_conversation(server, request, name).await?;
     let session = cached.as_ref().map(|cached| cached.conversation.session());
     let (mut messages, input, after) = align_messages(session, request, name);
     let limit_lease = if cached.is_none() { check_conversation_limit(server, key).await? } else { None };
@@ -65,28 +62,64 @@ pub(crate) async fn begin_named(
     Ok((NamedConversation { lease, cached, sent }, input, memory))
 }
 
-/// Leases a conversation, and loads it.
+/// Leases a conversation, loads it, and reserves its memory. After an error, the conversation stays in the cache.
 pub(crate) async fn lease_conversation(
     server: &Server,
     request: &GatewayRequest,
     name: &ConversationName,
-) -> Result<(ConversationLease, Option<CachedConversation>), ApiError> {
+) -> Result<(ConversationLease, Option<CachedConversation>, ReservedMemory), ApiError> {
     let mut lease =
         server.conversations.lease(&*server.store, &stored_id(&request.owner, &name.name)).await?;
     let cached = lease.load(&server.store).await?;
     if cached.is_none() && name.after.is_some() {
         return Err(ApiError::no_conversation(lease.id()));
     }
-    let revision = cached.as_ref().map_or(0, |cached| cached.conversation.revision());
+    let checked = check_position(cached.as_ref(), request, name).and_then(|()| {
+        let bytes = cached.as_ref().map_or(0, CachedConversation::bytes);
+        server.bodies.reserve_conversation(&request.owner, bytes)
+    });
+    match checked {
+        Ok(memory) => Ok((lease, cached, memory)),
+        Err(error) => {
+            put_back(lease, cached);
+            Err(error)
+        }
+    }
+}
+
+/// Checks the revision and the message that a request continues.
+fn check_position(
+    cached: Option<&CachedConversation>,
+    request: &GatewayRequest,
+    name: &ConversationName,
+) -> Result<(), ApiError> {
+    let revision = cached.map_or(0, |cached| cached.conversation.revision());
     if let Some(seen) = request.options.revision.filter(|seen| *seen != revision) {
-        put_back(lease, cached);
         return Err(ApiError::conflict(phrase!(
             "the conversation is at revision {revision}, not {seen}",
             revision,
             seen
         )));
     }
-    Ok((lease, cached))
+    if let (Some(cached), Some(after)) = (cached, &name.after)
+        && cached.conversation.session().node(after).is_none()
+    {
+        return Err(SessionError::UnknownNode { id: after.clone() }.into());
+    }
+    Ok(())
+}
+
+/// Loads a conversation to read it while a turn may run.
+pub(crate) async fn read_conversation(
+    server: &Server,
+    request: &GatewayRequest,
+    name: &ConversationName,
+) -> Result<Option<CachedConversation>, ApiError> {
+    match load(&server.store, &stored_id(&request.owner, &name.name)).await {
+        Ok(conversation) => Ok(Some(CachedConversation::new(conversation))),
+        Err(StoreError::NotFound { .. }) if name.after.is_none() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Takes the messages of a request, with the stored message of each known one, the user's text, and the message that
@@ -103,7 +136,8 @@ pub(crate) fn align_messages(
     let rules = AlignmentRules { sends_history: name.sends_history, is_retry: &is_retry };
     let after = match (&name.after, session) {
         (None, Some(session)) => Some(align(session, &mut messages, rules)),
-        (after, _) => after.clone(),
+        (Some(after), Some(session)) => Some(align_below(session, after, &mut messages, rules)),
+        (after, None) => after.clone(),
     };
     let input = messages.pop_if(|last| last.is_new() && is_plain_text(&last.node));
     let input = input.and_then(|last| last.node.content).map(|content| content.text().into_owned());

@@ -139,15 +139,22 @@ impl Endpoint {
     }
 
     pub(super) fn parsed(&self) -> Result<Url, ClientError> {
-        let mut url = self.address(&self.verb()?)?;
-        // The agent may be untrusted. Its model name must not change the rest of the URL.
+        let mut url = self.checked_address(&self.verb()?)?;
+        if self.dialect == Dialect::Gemini && self.streams {
+            url.query_pairs_mut().append_pair("alt", "sse");
+        }
+        Ok(url)
+    }
+
+    /// Returns a URL below the base URL, in which the name of a model does not change the rest of the URL.
+    ///
+    /// The agent or the client, which name the model, may be untrusted.
+    pub(super) fn checked_address(&self, verb: &str) -> Result<Url, ClientError> {
+        let url = self.address(verb)?;
         if self.dialect == Dialect::Gemini && !url.path().starts_with(self.address("models/")?.path()) {
             return Err(ClientError::Config(phrase!(
                 "the model name contains `..`, which is not allowed in a URL path"
             )));
-        }
-        if self.dialect == Dialect::Gemini && self.streams {
-            url.query_pairs_mut().append_pair("alt", "sse");
         }
         Ok(url)
     }

@@ -44,7 +44,7 @@ impl Client {
     ) -> Result<RawResponse, ClientError> {
         let time = &self.endpoint.time;
         let end = Until::new(Phase::Answer, time.answer);
-        let mut url = self.endpoint.address(path).map_err(|error| self.without_secrets(error))?;
+        let mut url = self.endpoint.checked_address(path).map_err(|error| self.without_secrets(error))?;
         url.set_query(self.url.query());
         let sending = self.http.post(url).headers(self.headers.clone()).body(body).send();
         let sent = Until::new(Phase::FirstToken, time.first_token).or(end).wait(cancel, sending).await;

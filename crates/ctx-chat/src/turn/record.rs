@@ -43,12 +43,15 @@ impl MessageTags {
         }
     }
 
-    /// Returns whether a message belongs to this run, or was stored at most `millis` before a time.
+    /// Returns whether a message belongs to this run. Without both runs, returns whether it was stored at most `millis`
+    /// before a time.
     pub fn is_repeat(&self, node: &Node, at_millis: i64, millis: i64) -> bool {
         let run = node.metadata.as_ref().and_then(|metadata| metadata.kept.get(RUN)?.as_str());
         let stored = node.timestamp.as_ref().and_then(|at| at.parse::<jiff::Timestamp>().ok());
-        run.is_some() && run == self.run_id.as_deref()
-            || stored.is_some_and(|stored| (0..=millis).contains(&(at_millis - stored.as_millisecond())))
+        match (run, self.run_id.as_deref()) {
+            (Some(run), Some(own)) => run == own,
+            _ => stored.is_some_and(|stored| (0..=millis).contains(&(at_millis - stored.as_millisecond()))),
+        }
     }
 
     /// The user's message; what was typed is kept beside it where that differs.

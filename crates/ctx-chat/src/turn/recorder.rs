@@ -121,9 +121,10 @@ impl<'a> Recorder<'a> {
         (self.clock)()
     }
 
-    /// Gives calls without a result one that says so, and reports each.
+    /// Adds results to calls without one, and reports each.
     ///
-    /// A conversation in the store has been looked through when it was loaded: there only its end counts.
+    /// Only the end counts: the rest of a stored conversation was repaired when it was loaded, and the messages of each
+    /// request are repaired later.
     pub(super) async fn recover(&mut self) -> Result<Vec<Diagnostic>, StoreError> {
         if !self.is_kept {
             return Ok(Vec::new());

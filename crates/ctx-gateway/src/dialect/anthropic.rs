@@ -16,17 +16,8 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiErr
     let messages = request_fields::read_messages(&mut body, RequestApi::Anthropic)?;
     let tools = request_fields::read_tools(body.shift_remove("tools"))?;
     let streams = optional_flag(body.get("stream"), "stream")?;
-    let conversation = request_fields::take_conversation_name(&mut body)?;
     body.retain(|_, value| !value.is_null());
-    Ok(ClientRequest {
-        model,
-        messages,
-        tools,
-        parameters: body,
-        streams,
-        conversation,
-        ..ClientRequest::default()
-    })
+    Ok(ClientRequest { model, messages, tools, parameters: body, streams, ..ClientRequest::default() })
 }
 
 /// Writes a complete response.

@@ -19,6 +19,7 @@ const SNAKE_CASE_FIELDS: [(&str, &str); 4] = [
 
 /// Reads a request. The path contains the model.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiError> {
+    body.shift_remove("model");
     let messages = request_fields::read_messages(&mut body, RequestApi::Gemini)?;
     let tools = request_fields::read_tools(body.shift_remove("tools"))?;
     for tool in &tools {
@@ -40,9 +41,8 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiErr
     if count.is_some_and(|count| !count.is_null() && *count != 1) {
         return Err(invalid_field("generationConfig.candidateCount", &phrase!("1")));
     }
-    let conversation = request_fields::take_conversation_name(&mut body)?;
     body.retain(|_, value| !value.is_null());
-    Ok(ClientRequest { messages, tools, parameters: body, conversation, ..ClientRequest::default() })
+    Ok(ClientRequest { messages, tools, parameters: body, ..ClientRequest::default() })
 }
 
 /// Writes a complete response.

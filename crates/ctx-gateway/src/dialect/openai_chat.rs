@@ -23,7 +23,6 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiErr
     if body.get("n").is_some_and(|n| *n != 1 && !n.is_null()) {
         return Err(invalid_field("n", &phrase!("1")));
     }
-    let conversation = request_fields::take_conversation_name(&mut body)?;
     body.retain(|_, value| !value.is_null());
     Ok(ClientRequest {
         model,
@@ -32,7 +31,6 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiErr
         parameters: body,
         streams,
         wants_usage,
-        conversation,
         ..ClientRequest::default()
     })
 }

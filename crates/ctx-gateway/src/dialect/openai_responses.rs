@@ -16,21 +16,12 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<ClientRequest, ApiErr
     let messages = request_fields::read_messages(&mut body, RequestApi::Responses)?;
     let tools = request_fields::read_tools(body.shift_remove("tools"))?;
     let streams = optional_flag(body.get("stream"), "stream")?;
-    let conversation = take_conversation_name(&mut body)?;
     body.retain(|_, value| !value.is_null());
-    Ok(ClientRequest {
-        model,
-        messages,
-        tools,
-        parameters: body,
-        streams,
-        conversation,
-        ..ClientRequest::default()
-    })
+    Ok(ClientRequest { model, messages, tools, parameters: body, streams, ..ClientRequest::default() })
 }
 
 /// Takes the name of the conversation from the field of this API, or from `metadata`.
-fn take_conversation_name(body: &mut Map<String, Value>) -> Result<Option<String>, ApiError> {
+pub(super) fn take_conversation_name(body: &mut Map<String, Value>) -> Result<Option<String>, ApiError> {
     let metadata = request_fields::take_conversation_name(body)?;
     let name = match body.shift_remove("conversation") {
         Some(Value::Object(conversation)) => Some(required_text(conversation.get("id"), "conversation.id")?),

@@ -362,6 +362,22 @@ fn ignores_targets_named_by_clients() {
     assert!(paths.iter().all(|path| path.starts_with("/v1/models/") && !path.contains("..")), "{paths:?}");
 }
 
+#[test]
+fn repairs_many_calls_without_results() {
+    let gateway = TestGateway::new(Dialect::OpenaiChat, vec![]);
+    let call = |number: usize| {
+        json!({ "id": format!("c{number}"), "type": "function",
+        "function": { "name": "look", "arguments": "{}" } })
+    };
+    let calls: Vec<Value> = (0..5_000).map(call).collect();
+    let messages = json!([{ "role": "user", "content": "Look." }, { "role": "assistant", "tool_calls": calls },
+        { "role": "user", "content": "Hello" }]);
+    let body = json!({ "model": "ada", "messages": messages }).to_string();
+    let response = gateway.ask("POST", PATHS[0], &[("x-ctx-dry-run", "1")], body.as_bytes());
+    assert_eq!(response.status, 200, "{}", response.head);
+    assert_eq!(response.body.matches("\"tool_call_id\"").count(), 5_000);
+}
+
 /// Returns a valid body.
 fn valid(path: &str) -> Value {
     let schema = json!({ "type": "object", "properties": { "at": { "type": "string" } } });

@@ -236,6 +236,17 @@ fn forwards_errors_without_the_api_key() {
 }
 
 #[test]
+fn keeps_forwarded_models_in_their_folder() {
+    let gateway = forwarding(Dialect::Gemini, vec![]);
+    for model in ["..", ".%09./.%09./tunedModels/x", "..%5C..%5Cx"] {
+        let response =
+            gateway.post(&format!("/v1beta/models/{model}:embedContent"), &json!({ "content": {} }));
+        assert!(response.status >= 400, "{model} {response:?}");
+    }
+    assert_eq!(gateway.provider.requests().len(), 0);
+}
+
+#[test]
 fn forwards_embeddings_to_the_provider_of_an_agent() {
     let embeddings = json!({ "data": [], "usage": { "prompt_tokens": 5, "total_tokens": 5 } });
     let gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::json(200, &embeddings)]);
@@ -246,6 +257,18 @@ fn forwards_embeddings_to_the_provider_of_an_agent() {
     assert_eq!(gateway.request().json(), expected);
     assert!(gateway.get("/metrics").body.contains("ctx_input_tokens_total 5\n"));
     assert_eq!(gateway.post("/v1/embeddings", &json!({ "input": "x", "model": "other" })).status, 404);
+}
+
+#[test]
+fn names_the_model_of_gemini_in_embedding_requests() {
+    let gateway = TestGateway::new(Dialect::Gemini, vec![Answer::json(200, &json!({ "embeddings": [] }))]);
+    let content = json!({ "parts": [{ "text": "x" }] });
+    let requests = |model: &str| json!({ "requests": [{ "model": model, "content": content }] });
+    let path = "/v1beta/models/ada@text-embedding-004:batchEmbedContents";
+    assert_eq!(gateway.post(path, &requests("models/ada@text-embedding-004")).status, 200);
+    let sent = gateway.request();
+    assert_eq!(sent.path, "/v1/models/text-embedding-004:batchEmbedContents");
+    assert_eq!(sent.json(), requests("models/text-embedding-004"));
 }
 
 #[test]

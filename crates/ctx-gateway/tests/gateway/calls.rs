@@ -245,6 +245,11 @@ fn reports_interrupted_call_without_storing_it() {
         assert!(outline(&events).contains("[a=f") && !outline(&events).contains(']'), "{events:?}");
         assert!(events.last().and_then(error_of).is_some(), "{events:?}");
         assert_eq!(stored(&gateway), "");
+        if let Some(id) = events[0]["response"]["id"].as_str() {
+            let failed = gateway.get(&format!("/v1/responses/{id}")).json();
+            assert_eq!((&failed["status"], &failed["output"]), (&json!("failed"), &json!([])), "{failed}");
+            assert!(failed["error"]["message"].is_string(), "{failed}");
+        }
     }
 }
 

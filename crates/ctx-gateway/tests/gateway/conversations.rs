@@ -83,13 +83,32 @@ fn sends_tool_results_of_unnamed_requests() {
 }
 
 #[test]
+fn sends_late_tool_results_of_unnamed_requests() {
+    let gateway = gateway(&["Red."]);
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{}" } });
+    let messages = json!([
+        { "role": "user", "content": "Which?" },
+        { "role": "assistant", "content": null, "tool_calls": [call] },
+        { "role": "user", "content": "Hurry." },
+        { "role": "tool", "tool_call_id": "c1", "content": "red" },
+    ]);
+    let response = gateway.post("/v1/chat/completions", &json!({ "model": "ada", "messages": messages }));
+    assert_eq!(response.status, 200, "{response:?}");
+    let sent = sent(&gateway);
+    assert!(sent.contains(&"red".to_owned()), "{sent:?}");
+    assert!(!sent.iter().any(|text| text.contains("interrupted")), "{sent:?}");
+}
+
+#[test]
 fn accepts_only_new_messages_of_named_conversations() {
-    let gateway = gateway(&["Hi.", "Fine."]);
+    let gateway = gateway(&["Hi.", "Fine.", "Yes."]);
     assert_eq!(send_text(&gateway, "Hello", &[]).status, 200);
     let second = send_text(&gateway, "How are you?", &[]);
     assert_eq!(second.header("x-ctx-conversation"), Some("c"));
     assert_eq!(texts(&gateway, "c"), ["Hello", "Hi.", "How are you?", "Fine."]);
     assert_eq!(sent(&gateway)[1..4], ["Hello", "Hi.", "How are you?"]);
+    assert_eq!(send_text(&gateway, "Hello", &[]).status, 200);
+    assert_eq!(texts(&gateway, "c")[2..], ["How are you?", "Fine.", "Hello", "Yes."]);
 }
 
 #[test]
@@ -290,7 +309,7 @@ fn keeps_branches_of_two_clients_apart() {
 
 #[test]
 fn stores_a_retried_message_once() {
-    let gateway = gateway(&["Hi.", "Hey.", "Fine.", "Well.", "Bye."]);
+    let gateway = gateway(&["Hi.", "Hey.", "Fine.", "Well.", "Bye.", "Yes.", "No."]);
     let key = |key| [("idempotency-key", key)];
     assert_eq!(send_named(&gateway, &key("a"), &["Hello"]), "Hi.");
     assert_eq!(send_named(&gateway, &key("a"), &["Hello"]), "Hey.");
@@ -299,6 +318,10 @@ fn stores_a_retried_message_once() {
     assert_eq!(texts(&gateway, "c"), ["Hello", "Hey.", "How are you?", "Well."]);
     send_named(&gateway, &[], &["Goodbye"]);
     assert_eq!(history(&gateway), ["Hello", "Hey.", "How are you?", "Well.", "Goodbye"]);
+    // With different keys, the same message is another one.
+    send_named(&gateway, &key("c"), &["Wait"]);
+    send_named(&gateway, &key("d"), &["Wait"]);
+    assert_eq!(texts(&gateway, "c")[6..], ["Wait", "Yes.", "Wait", "No."]);
 }
 
 #[test]
@@ -380,13 +403,23 @@ fn continues_a_previous_response() {
     let ask = |body: &Value| gateway.post("/v1/responses", body);
     let first = ask(&json!({ "model": "ada", "input": "Hello", "conversation": "c" })).json();
     let previous = &first["id"];
-    for reply in ["Fine.", "Well."] {
+    let replies = ["Fine.", "Well."].map(|reply| {
         let next = json!({ "model": "ada", "input": "How are you?", "previous_response_id": previous });
-        assert_eq!(ask(&next).header("x-ctx-conversation"), Some("c"));
+        let response = ask(&next);
+        assert_eq!(response.header("x-ctx-conversation"), Some("c"));
         assert_eq!(texts(&gateway, "c"), ["Hello", "Hi.", "How are you?", reply]);
-    }
+        response
+    });
+    // The second is a retry of the first.
+    assert_eq!(replies[0].header("x-ctx-turn"), replies[1].header("x-ctx-turn"));
     let unknown = json!({ "model": "ada", "input": "Hello", "previous_response_id": "resp_0" });
     assert_eq!(ask(&unknown).status, 400);
+    let response = format!("/v1/responses/{}", previous.as_str().unwrap());
+    let report = format!("/conversations/c/turns/{}", replies[1].header("x-ctx-turn").unwrap());
+    let statuses = || [&response, &report].map(|path| gateway.get(path).status);
+    assert_eq!(statuses(), [200, 200]);
+    assert_eq!(gateway.ask("DELETE", "/conversations/c", &[], b"").status, 200);
+    assert_eq!(statuses(), [404, 404]);
 }
 
 #[test]
@@ -410,6 +443,25 @@ fn names_conversations_by_enabled_fields() {
         "messages": [{ "role": "user", "content": "Write a title." }] });
     gateway.post("/v1/chat/completions", &title);
     assert_eq!(texts(&gateway, "k")[0], "Write a title.");
+}
+
+#[test]
+fn counts_tokens_while_a_turn_runs() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let provider = Server::start(move |_| {
+        drop(released.recv());
+        text_response("Hi.")
+    });
+    let gateway = TestGateway::open(folder, Dialect::OpenaiChat, provider);
+    let running = gateway.send("POST", "/v1/chat/completions", &named(&[]), &body_of(&["Hello"]));
+    while gateway.get("/conversations/c").status == 404 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let count = gateway.ask("POST", "/v1/messages/count_tokens", &named(&[]), &body_of(&["Hello"]));
+    assert!(count.json()["input_tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{count:?}");
+    release.send(()).unwrap();
+    assert_eq!(crate::test_gateway::read(running).status, 200);
 }
 
 #[test]

@@ -205,6 +205,26 @@ fn serves_new_agent_without_restart() {
 }
 
 #[test]
+fn forwards_no_request_for_a_broken_or_deleted_agent() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let provider = Server::start(|_| complete_response(Dialect::OpenaiChat));
+    let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        options.passthrough = true;
+    });
+    let status = || gateway.ask("POST", "/v1/chat/completions", &[], &hello()).status;
+    let path = gateway.folder.path().join("ada.yaml");
+    assert_eq!(status(), 200);
+    std::fs::write(&path, "presetMessages: [{").unwrap();
+    // The gateway reloads the list of agents during these requests.
+    assert!((0..30).all(|_| status() == 200));
+    std::fs::remove_file(&path).unwrap();
+    while status() == 200 {}
+    assert_eq!(status(), 404);
+    let requests = gateway.provider.requests();
+    assert!(requests.iter().all(|request| request.json()["model"] == "some-model"), "{requests:?}");
+}
+
+#[test]
 fn sends_failing_request_at_most_twice() {
     for (retries_itself, expected) in [(false, 2), (true, 1)] {
         let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();

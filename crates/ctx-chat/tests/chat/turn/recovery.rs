@@ -71,6 +71,10 @@ fn an_interruption_in_the_middle_is_repaired_in_its_place() {
     let later = vec![user("Go"), calling(&["a"]), user("And?"), Node::new(Role::Assistant, "Hm.")];
     let expected = ["user: Go", "assistant:  [a echo]", &interrupted, "user: And?", "assistant: Hm."];
     check(later, &expected, 1);
+    let late = vec![user("Go"), calling(&["a"]), user("And?"), result("a"), calling(&["b"])];
+    let interrupted = format!("tool(b): {INTERRUPTED}");
+    let calls = ["assistant:  [a echo]", "assistant:  [b echo]"];
+    check(late, &["user: Go", calls[0], "user: And?", "tool(a): done", calls[1], &interrupted], 1);
 }
 
 #[test]
