@@ -59,10 +59,10 @@ impl Lines {
 
     /// Adds a text to the history of the line editor.
     pub(super) fn remember(&self, text: &str) {
-        let text = text.trim_end_matches(['\r', '\n']);
+        let text = text.trim_end_matches(['\r', '\n']).replace("\r\n", "\n");
         if !text.trim().is_empty() {
-            // After its end, the thread needs no history.
-            self.0.send(LineTask::Remember(text.to_owned())).unwrap_or_default();
+            // The editor writes its history to the terminal as it is. After its end, the thread needs no history.
+            self.0.send(LineTask::Remember(show::clean(&text).into_owned())).unwrap_or_default();
         }
     }
 }
