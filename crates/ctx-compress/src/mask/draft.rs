@@ -82,6 +82,9 @@ impl MadeBy {
 /// Limit of the parts of a summary.
 const MAX_PARTS: usize = 64;
 
+/// Least tokens for the summary of a part in the prompt that joins them.
+const LEAST_SHARE: u64 = 64;
+
 /// Default token limit of a response.
 const DEFAULT_ANSWER: u64 = 4_096;
 
@@ -103,8 +106,9 @@ impl MaskPlan {
     /// Each request is made at most 1 + [`summary_retries`](crate::mask::MaskConfig::summary_retries) times, each time
     /// with a limit of [`summary_timeout`](crate::mask::MaskConfig::summary_timeout) seconds. Messages that exceed the
     /// context window of the summarizer are split into at most 64 parts. One more request joins the summaries of the
-    /// parts; if they exceed the context window, each of them loses its middle. If the summarizer refuses a prompt
-    /// because of its size, the messages are split again, up to three times. Canceling ends all of it.
+    /// parts; if they exceed the context window, each of them loses its middle. More parts, or parts whose summaries
+    /// would have less than 64 tokens, are a failure. If the summarizer refuses a prompt because of its size, the
+    /// messages are split again, up to three times. Canceling ends all of it.
     pub async fn summarize(self, with: &Summarizing<'_>) -> Result<MaskDraft, SummaryFailure> {
         let Some(summarizer) = with.summarizer else {
             return self.extract_draft(with, None);
@@ -240,8 +244,10 @@ impl Work<'_> {
         let of_part = self.limits(window, SummaryTask::First, "")?;
         let of_whole = self.limits(window, task, previous)?;
         let parts = pack(entries, of_part.context, counter);
-        if parts.len() > MAX_PARTS {
-            return Err(SummaryFailure::TooManyParts { parts: parts.len(), most: MAX_PARTS });
+        let joined = usize::try_from(of_whole.context / (LEAST_SHARE + SEPARATOR)).unwrap_or(usize::MAX);
+        let most = MAX_PARTS.min(joined);
+        if parts.len() > most {
+            return Err(SummaryFailure::TooManyParts { parts: parts.len(), most });
         }
         self.parts = parts.len();
         let requests = parts.len() + 1;

@@ -76,6 +76,13 @@ fn a_window_without_room_is_a_failure() {
 }
 
 #[test]
+fn rejects_parts_whose_summaries_would_be_too_short() {
+    let (draft, prompts) = run_long(100, Some(800), u32::MAX);
+    assert!(matches!(draft.unwrap_err(), SummaryFailure::TooManyParts { most: 1..10, .. }));
+    assert!(prompts.is_empty());
+}
+
+#[test]
 fn a_summarizer_that_never_finds_room_ends() {
     let (draft, _) = run(None, 0);
     let failure = draft.unwrap_err();
