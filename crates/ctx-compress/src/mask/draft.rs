@@ -263,10 +263,10 @@ impl Work<'_> {
         self.asking.ask(&prompt, self.bounds(of_whole.answer)).await
     }
 
-    /// Asks for the summary of a part, with about `share` tokens.
+    /// Asks for the summary of a part, with at most `share` tokens: half a word or Chinese character for each.
     async fn part(&self, part: &[Entry], share: u64, answer: u64) -> Result<Text, SummaryFailure> {
         let tokens: u64 = part.iter().map(|entry| entry.tokens).sum();
-        let prompt = self.prompt(SummaryTask::First, &join(part), "", tokens.min(share.saturating_mul(4)));
+        let prompt = self.prompt(SummaryTask::First, &join(part), "", tokens.min(share.saturating_mul(2)));
         self.asking.ask(&prompt, Bounds { below: tokens.max(answer.min(64)), asked: answer }).await
     }
 
