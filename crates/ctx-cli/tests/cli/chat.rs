@@ -109,7 +109,10 @@ fn sends_pasted_lines_as_one_message() {
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(0), "{told}");
     assert!(told.starts_with("agent Ada, model gpt-4o, conversation `c`; type `/help`"), "{told}");
-    assert!(told.contains("run `ctx chat agent.yaml --store s.db --conversation=c`"), "{told}");
+    let base = place.server.base_url();
+    let command =
+        format!("ctx chat agent.yaml --model gpt-4o --base-url {base} --store s.db --conversation=c");
+    assert!(told.contains(&format!("run `{command}`")), "{told}");
     let requests = place.requests();
     assert_eq!(requests.len(), 1);
     assert_eq!(requests[0].messages().pop().unwrap().1, "Error:\n  at line 1");
