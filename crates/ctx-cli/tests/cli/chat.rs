@@ -104,7 +104,8 @@ fn sends_pasted_lines_as_one_message() {
     terminal.write_all(b"\x1b[200~Error:\n  at line 1\x1b[201~\r").unwrap();
     read_until(&mut terminal, &mut seen, "You said");
     read_until(&mut terminal, &mut seen, "> ");
-    terminal.write_all(b"\x04").unwrap();
+    let process = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
     let ended = running.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(0), "{told}");
