@@ -93,7 +93,8 @@ fn interrupt() {
     }
 }
 
-/// Mode of the terminal before lines are edited. A signal ends the chat without ending the line editor.
+/// Mode of the terminal before lines are edited, restored on drop. A signal or an error ends the chat without ending
+/// the line editor.
 pub(super) struct TerminalMode {
     #[cfg(unix)]
     mode: Option<rustix::termios::Termios>,
@@ -106,9 +107,11 @@ impl TerminalMode {
             mode: rustix::termios::tcgetattr(std::io::stdin()).ok().filter(|_| is_interactive()),
         }
     }
+}
 
+impl Drop for TerminalMode {
     /// Restores the mode, and disables bracketed paste.
-    pub(super) fn restore(&self) {
+    fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(mode) = &self.mode {
             use std::io::Write as _;
@@ -116,8 +119,10 @@ impl TerminalMode {
             use rustix::termios::{OptionalActions, tcsetattr};
 
             tcsetattr(std::io::stdin(), OptionalActions::Now, mode).unwrap_or_default();
-            let mut out = std::io::stdout().lock();
-            out.write_all(b"\x1b[?2004l").and_then(|()| out.flush()).unwrap_or_default();
+            if std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb") {
+                let mut out = std::io::stdout().lock();
+                out.write_all(b"\x1b[?2004l").and_then(|()| out.flush()).unwrap_or_default();
+            }
         }
     }
 }

@@ -76,7 +76,7 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
         // Other processes can now run a turn.
         talk.lease = None;
     }
-    mode.restore();
+    drop(mode);
     if is_interactive() {
         talk.show_resume_command();
     }
