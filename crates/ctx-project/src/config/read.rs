@@ -98,11 +98,7 @@ fn serve_of(table: Option<&Shaped<ServeKeys>>) -> (Option<ServeConfig>, Vec<Diag
     let ServeKeys { aliases, origins, passthrough } = ServeKeys::read(&mut keys);
     let mut found = below_pointer("/serve", keys.finish());
     let name = |(alias, agent): (&String, &Value)| Some((alias.clone(), agent.as_str()?.to_owned()));
-    let aliases: Option<BTreeMap<String, String>> = match aliases.map(|table| table.value) {
-        None => Some(BTreeMap::new()),
-        Some(Value::Object(aliases)) => aliases.iter().map(name).collect(),
-        Some(_) => None,
-    };
+    let aliases: Option<BTreeMap<String, String>> = aliases.unwrap_or_default().0.iter().map(name).collect();
     if aliases.is_none() {
         let wrong = phrase!("`aliases` must be a table whose values are strings");
         let help = phrase!("write each alias as `name = \"agent\"`");
