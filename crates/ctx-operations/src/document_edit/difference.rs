@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 
 use super::Edit;
 
-/// Treatment of lists that differ in length.
+/// Treatment of lists that differ in length, and of keys with the value of a removed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
-    /// Set the whole list.
+    /// Set the whole list. Rename the removed key.
     Whole,
-    /// Change items, and insert or remove items at the end.
+    /// Change items, and insert or remove items at the end. Rename no key.
     Items,
 }
 
@@ -60,8 +60,8 @@ fn add_keys(
         let pointer = below(key);
         match new.get(key) {
             Some(new) => add(value, new, (&pointer, lists), edits),
-            // A value under a new key stays in place.
-            None => match added.iter().position(|(_, new)| *new == value) {
+            // A migration renames keys. Elsewhere, an equal value under another key means something else.
+            None => match added.iter().position(|(_, new)| lists == Lists::Whole && *new == value) {
                 Some(index) => edits.push(Edit::Rename { pointer, key: added.remove(index).0.clone() }),
                 None => edits.push(Edit::Remove { pointer }),
             },

@@ -96,6 +96,13 @@ fn keys_come_go_and_are_renamed() {
 }
 
 #[test]
+fn removes_comment_of_replaced_key() {
+    let mut draft = Draft::open("ctx.toml", b"[serve]\n# never send\nallow = true\n").unwrap();
+    draft.edit(&set("/serve", json!({ "stream": true }))).unwrap();
+    assert_eq!(draft.text(), "[serve]\nstream = true\n");
+}
+
+#[test]
 fn items_go_where_their_comments_go() {
     let (herbs, trees) = ("  # herbs\n  \"herbs.json\", # small\n", "  \"trees.json\",\n");
     let both = format!("{herbs}{trees}");
