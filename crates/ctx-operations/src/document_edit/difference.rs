@@ -25,7 +25,10 @@ fn add(old: &Value, new: &Value, (at, lists): (&str, Lists), edits: &mut Vec<Edi
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => add_keys(old, new, (at, lists), edits),
         (Value::Array(old), Value::Array(new))
-            if old.len() == new.len() || (lists == Lists::Items && is_of_items(old, new)) =>
+            if match lists {
+                Lists::Whole => old.len() == new.len(),
+                Lists::Items => is_of_items(old, new),
+            } =>
         {
             for (index, (old, new)) in old.iter().zip(new).enumerate() {
                 add(old, new, (&format!("{at}/{index}"), lists), edits);

@@ -127,6 +127,8 @@ fn tables_go_with_the_comments_above_them() {
     check(&[insert("/processors/-", value())], &[head, first, second, new, tail].concat());
     let none = [head, "processors = []\n", tail].concat();
     check(&[remove("/processors/0"), remove("/processors/0")], &none);
+    let texts = [head, "processors = [\"a\", \"b\"]\n", tail].concat();
+    check(&[set("/processors", json!(["a", "b"]))], &texts);
 }
 
 #[test]
