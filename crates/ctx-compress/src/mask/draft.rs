@@ -108,7 +108,7 @@ impl MaskPlan {
     /// context window of the summarizer are split into at most 64 parts. One more request joins the summaries of the
     /// parts; if they exceed the context window, each of them loses its middle. More parts, or parts whose summaries
     /// would have less than 64 tokens, are a failure. If the summarizer refuses a prompt because of its size, the
-    /// messages are split again, up to three times. Canceling ends all of it.
+    /// messages are split again, up to three times. If a part fails, the summary fails. Canceling ends all of it.
     pub async fn summarize(self, with: &Summarizing<'_>) -> Result<MaskDraft, SummaryFailure> {
         let Some(summarizer) = with.summarizer else {
             return self.extract_draft(with, None);
