@@ -158,7 +158,7 @@ pub(crate) fn cut_line(text: &str, columns: usize) -> String {
 
 /// Writes a value to standard output as indented JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
-    let text = String::from_utf8(files::pretty_json(value)).unwrap_or_default();
+    let text = String::from_utf8(files::pretty_json(value)).expect("JSON is UTF-8");
     result(&clean::clean_json(text))
 }
 

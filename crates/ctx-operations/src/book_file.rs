@@ -51,7 +51,7 @@ impl Books {
         let numbered = (2_usize..).map(|number| format!("{name}#{number}").into());
         let mut names = std::iter::once(name.clone()).chain(numbered);
         let unused = names.find(|name| self.get(name).is_none());
-        file.book.name = unused.unwrap_or_default();
+        file.book.name = unused.expect("an unbounded range contains a free name");
         self.0.push(file);
     }
 

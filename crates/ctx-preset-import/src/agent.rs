@@ -27,6 +27,7 @@ pub use origin::AgentOrigin;
 /// `groups` beside them. What the form holds beyond an agent is kept under `imported`.
 ///
 /// Old spellings are migrated with [`migrate`](crate::migrate), and each change is an info finding.
+/// Only the built-in anchors are known. With other anchors, use [`agent_of`].
 ///
 /// ```
 /// use ctx_preset_import::read_agent;

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::codes;
 pub use crate::config::EndpointKeys;
-use crate::keyed::{self, Filled, Meaning, Meaningless, Parsed};
+use crate::keyed::{self, Filled, Meaning, Meaningless, Parsed, TextTable};
 use crate::keys::Keys;
 use crate::options::EndpointOptions;
 
@@ -86,7 +86,7 @@ impl EndpointConfig {
             agents: table.agents,
             key_env: table.key_env.map(|Filled(name)| name),
             key_file: table.key_file.as_deref().map(place),
-            headers: headers(table.headers.as_ref().map(|headers| &headers.value), &mut found),
+            headers: headers(table.headers.as_ref(), &mut found),
             connect: table.connect,
             first_token: table.first_token,
             stall: table.stall,
@@ -254,31 +254,21 @@ fn check_address(mut endpoint: Endpoint) -> Result<(), ClientError> {
 }
 
 /// Reads headers by name. Reports invalid headers without their values, which may be API keys.
-fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
-    let wrong = |expected: &'static str, pointer: String| {
-        let message = phrase!("`headers` must be {expected}", expected = Phrase::from(expected));
-        Diagnostic::error(codes::BAD_VALUE, message)
-            .at_pointer(pointer)
-            .with_help(phrase!("write each header as `name = \"value\"`"))
+fn headers(table: Option<&TextTable>, found: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
+    let Some(TextTable(headers)) = table else { return Vec::new() };
+    let read = |(name, value): (&String, &Value)| {
+        let text = value.as_str().map(|text| (name.clone(), text.to_owned()));
+        text.or_else(|| {
+            let expected = Phrase::from("a table whose values are strings");
+            let message = phrase!("`headers` must be {expected}", expected);
+            let wrong = Diagnostic::error(codes::BAD_VALUE, message)
+                .at_pointer(format!("/headers/{}", pointer_step(name)))
+                .with_help(phrase!("write each header as `name = \"value\"`"));
+            found.push(wrong);
+            None
+        })
     };
-    match value {
-        None => Vec::new(),
-        Some(Value::Object(headers)) => {
-            let read = |(name, value): (&String, &Value)| {
-                let text = value.as_str().map(|text| (name.clone(), text.to_owned()));
-                let pointer = format!("/headers/{}", pointer_step(name));
-                text.or_else(|| {
-                    found.push(wrong("a table whose values are strings", pointer));
-                    None
-                })
-            };
-            headers.iter().filter_map(read).collect()
-        }
-        Some(_) => {
-            found.push(wrong("a table of headers", "/headers".to_owned()));
-            Vec::new()
-        }
-    }
+    headers.iter().filter_map(read).collect()
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub use leading::{is_within, leads_out, plain, target};
 pub use leftover::remove_leftovers;
 pub use lock::lock;
 pub use once::Once;
-pub use shell::shell_word;
+pub use shell::{shell_text, shell_word};
 pub use stamp::Stamp;
 pub use write::{Existing, refuse_stdin, write};
 pub(crate) use write::{make_private_folder, write_private};

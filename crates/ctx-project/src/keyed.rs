@@ -196,6 +196,16 @@ impl<T: JsonSchema> KeyValue for Option<Shaped<T>> {
     }
 }
 
+impl KeyValue for Option<TextTable> {
+    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
+        keys.table(key).cloned().map(TextTable)
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [generator.subschema_for::<TextTable>(), { "type": "null" }] })
+    }
+}
+
 /// Describes a text that must be one of these words.
 pub fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Schema {
     let words = words.into_iter().map(Value::from);
@@ -218,8 +228,8 @@ pub fn object<const N: usize>(about: &str, keys: [(&str, &str, Schema); N]) -> S
 }
 
 /// An object with text values, such as headers.
-#[derive(Debug)]
-pub struct TextTable;
+#[derive(Debug, Default)]
+pub struct TextTable(pub Map<String, Value>);
 
 impl JsonSchema for TextTable {
     fn schema_name() -> Cow<'static, str> {

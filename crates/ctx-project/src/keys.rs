@@ -85,6 +85,11 @@ impl<'v> Keys<'v> {
         self.read(key, "a list of strings", texts).unwrap_or_default()
     }
 
+    /// Returns a table of texts without checking its values.
+    pub fn table(&mut self, key: &'static str) -> Option<&'v Map<String, Value>> {
+        self.read(key, "a table whose values are strings", Value::as_object)
+    }
+
     /// Returns an object or a list without parsing it.
     pub fn structure(&mut self, key: &'static str) -> Option<&'v Value> {
         self.read(key, "an object or a list", |value| {

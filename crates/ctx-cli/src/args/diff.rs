@@ -38,7 +38,7 @@ pub(crate) struct DiffArguments {
     /// Next message of the user
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
-    /// Target model [default: from ctx.toml or the agent]
+    /// Model name [default: from ctx.toml or the agent]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// Custom model table, searched before the built-in table

@@ -64,7 +64,7 @@ pub(crate) struct SetupArguments {
     /// Worldbook file, repeatable [default: from ctx.toml]
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
-    /// Target model [default: from ctx.toml or the agent]
+    /// Model name [default: from ctx.toml or the agent]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// Token limit of the context; 0 uses the model's context window [default: from ctx.toml or the agent]

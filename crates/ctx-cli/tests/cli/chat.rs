@@ -56,9 +56,9 @@ fn echo() -> Server {
     })
 }
 
-/// Reads the output of a terminal to the end of a text. Keeps later output in `seen`.
+/// Returns the output of a terminal to the end of a text. Keeps later output in `seen`.
 #[cfg(unix)]
-fn read_until(terminal: &mut std::fs::File, seen: &mut String, text: &str) {
+fn read_until(terminal: &mut std::fs::File, seen: &mut String, text: &str) -> String {
     use std::io::Read as _;
 
     let mut bytes = [0; 1_024];
@@ -67,7 +67,7 @@ fn read_until(terminal: &mut std::fs::File, seen: &mut String, text: &str) {
         *seen += &String::from_utf8_lossy(&bytes[..count]);
     }
     let end = seen.find(text).unwrap() + text.len();
-    seen.drain(..end);
+    seen.drain(..end).collect()
 }
 
 #[cfg(unix)]
@@ -77,6 +77,12 @@ fn sends_pasted_lines_as_one_message() {
     use std::process::{Command, Stdio};
 
     let place = Place::with(echo());
+    let earlier = json!([
+        { "role": "user", "content": "hi \u{1b}]52;c;eA==\u{7} there" },
+        { "role": "assistant", "content": "Hello." },
+    ]);
+    std::fs::write(place.folder.path().join("c.json"), earlier.to_string()).unwrap();
+    place.folder.ctx("session import c.json --id c --store s.db");
     let (mut terminal, program) = crate::stores::terminal();
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
     command.current_dir(place.folder.path()).env_clear().env("TERM", "xterm");
@@ -88,15 +94,26 @@ fn sends_pasted_lines_as_one_message() {
     drop(command);
     let mut seen = String::new();
     read_until(&mut terminal, &mut seen, "> ");
+    // The history has the earlier message.
+    terminal.write_all(b"\x1b[A").unwrap();
+    let line = read_until(&mut terminal, &mut seen, "there");
+    assert!(line.contains("hi \u{fffd}]52;c;eA==\u{fffd} there"), "{line:?}");
+    // Ctrl-U deletes the line.
+    terminal.write_all(b"\x15").unwrap();
+    read_until(&mut terminal, &mut seen, "> ");
     terminal.write_all(b"\x1b[200~Error:\n  at line 1\x1b[201~\r").unwrap();
     read_until(&mut terminal, &mut seen, "You said");
     read_until(&mut terminal, &mut seen, "> ");
-    terminal.write_all(b"\x04").unwrap();
+    let process = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
     let ended = running.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(0), "{told}");
     assert!(told.starts_with("agent Ada, model gpt-4o, conversation `c`; type `/help`"), "{told}");
-    assert!(told.contains("run `ctx chat agent.yaml --store s.db --conversation c`"), "{told}");
+    let base = place.server.base_url();
+    let command =
+        format!("ctx chat agent.yaml --model gpt-4o --base-url {base} --store s.db --conversation=c");
+    assert!(told.contains(&format!("run `{command}`")), "{told}");
     let requests = place.requests();
     assert_eq!(requests.len(), 1);
     assert_eq!(requests[0].messages().pop().unwrap().1, "Error:\n  at line 1");

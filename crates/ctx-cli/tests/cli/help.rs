@@ -117,7 +117,7 @@ fn help_of_assemble() {
           --input <TEXT>           Next message of the user
           --profile <FILE>         User profile (JSON, YAML or plain text) [default: from ctx.toml]
           --worldbook <FILE>       Worldbook file, repeatable [default: from ctx.toml]
-          --model <NAME>           Target model [default: from ctx.toml or the agent]
+          --model <NAME>           Model name [default: from ctx.toml or the agent]
           --context-tokens <N>     Token limit of the context; 0 uses the model's context window
                                    [default: from ctx.toml or the agent]
           --format <FORMAT>        Output format [default: table] [possible values: table, json, text,

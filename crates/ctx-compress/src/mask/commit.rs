@@ -157,5 +157,6 @@ fn free_id(session: &Session, fingerprint: Fingerprint) -> NodeId {
     let first = format!("compression_{fingerprint}");
     let numbered = (2_usize..).map(|number| format!("{first}_{number}"));
     let mut names = std::iter::once(first.clone()).chain(numbered);
-    names.find(|name| session.node(name).is_none()).unwrap_or_default().into()
+    let free = names.find(|name| session.node(name).is_none());
+    free.expect("an unbounded range contains a free name").into()
 }

@@ -82,6 +82,9 @@ impl MadeBy {
 /// Limit of the parts of a summary.
 const MAX_PARTS: usize = 64;
 
+/// Least tokens for the summary of a part in the prompt that joins them.
+const LEAST_SHARE: u64 = 64;
+
 /// Default token limit of a response.
 const DEFAULT_ANSWER: u64 = 4_096;
 
@@ -102,8 +105,10 @@ impl MaskPlan {
     ///
     /// Each request is made at most 1 + [`summary_retries`](crate::mask::MaskConfig::summary_retries) times, each time
     /// with a limit of [`summary_timeout`](crate::mask::MaskConfig::summary_timeout) seconds. Messages that exceed the
-    /// context window of the summarizer are split once, into at most 64 parts. One more request joins the summaries of
-    /// the parts; if they exceed the context window, each of them loses its middle. Canceling ends all of it.
+    /// context window of the summarizer are split into at most 64 parts. One more request joins the summaries of the
+    /// parts; if they exceed the context window, each of them loses its middle. More parts, or parts whose summaries
+    /// would have less than 64 tokens, are a failure. If the summarizer refuses a prompt because of its size, the
+    /// messages are split again, up to three times. If a part fails, the summary fails. Canceling ends all of it.
     pub async fn summarize(self, with: &Summarizing<'_>) -> Result<MaskDraft, SummaryFailure> {
         let Some(summarizer) = with.summarizer else {
             return self.extract_draft(with, None);
@@ -190,27 +195,34 @@ struct Limits {
 
 impl Work<'_> {
     async fn summary(&mut self) -> Result<Text, SummaryFailure> {
-        /// A prompt that a summarizer refuses because of its size is split by this number.
-        const REFUSED_SHARE: u64 = 3;
+        const MAX_SPLITS: usize = 3;
         let (plan, counter) = (self.asking.plan, self.asking.with.counter);
         let entries = entries(&plan.material, plan.language, counter);
         let prompt = self.prompt(plan.task, &join(&entries), &plan.previous_text(), plan.replaced_tokens);
         let window = self.asking.summarizer.window();
         let answer = self.answer_tokens(window);
         let needed = u64::from(counter.count(&prompt)) + answer;
-        let window = match window {
-            Some(window) if needed > u64::from(window) => window,
-            _ => match self.asking.ask(&prompt, self.bounds(answer)).await {
-                Err(failure) if failure.is_too_large() => {
-                    u32::try_from(needed / REFUSED_SHARE).unwrap_or(u32::MAX)
-                }
-                result => return result,
-            },
+        let (mut window, mut result) = match window {
+            Some(window) if needed > u64::from(window) => {
+                (window, self.summary_of_parts(entries.clone(), window).await)
+            }
+            _ => {
+                let window = u32::try_from(needed * 2 / 3).unwrap_or(u32::MAX);
+                (window, self.asking.ask(&prompt, self.bounds(answer)).await)
+            }
         };
-        match self.summary_of_parts(entries, window).await {
-            Err(failure) if failure.is_too_large() => Err(SummaryFailure::WindowTooSmall { window, needed }),
-            result => result,
+        for _ in 0..MAX_SPLITS {
+            if !result.as_ref().is_err_and(SummaryFailure::is_too_large) {
+                break;
+            }
+            window /= 2;
+            match self.summary_of_parts(entries.clone(), window).await {
+                // This window is a guess. The refusal is the reason.
+                Err(SummaryFailure::WindowTooSmall { .. } | SummaryFailure::TooManyParts { .. }) => break,
+                next => result = next,
+            }
         }
+        result
     }
 
     /// Summarizes parts, and joins their summaries.
@@ -232,8 +244,10 @@ impl Work<'_> {
         let of_part = self.limits(window, SummaryTask::First, "")?;
         let of_whole = self.limits(window, task, previous)?;
         let parts = pack(entries, of_part.context, counter);
-        if parts.len() > MAX_PARTS {
-            return Err(SummaryFailure::TooManyParts { parts: parts.len(), most: MAX_PARTS });
+        let joined = usize::try_from(of_whole.context / (LEAST_SHARE + SEPARATOR)).unwrap_or(usize::MAX);
+        let most = MAX_PARTS.min(joined);
+        if parts.len() > most {
+            return Err(SummaryFailure::TooManyParts { parts: parts.len(), most });
         }
         self.parts = parts.len();
         let requests = parts.len() + 1;
@@ -249,10 +263,10 @@ impl Work<'_> {
         self.asking.ask(&prompt, self.bounds(of_whole.answer)).await
     }
 
-    /// Asks for the summary of a part, with about `share` tokens.
+    /// Asks for the summary of a part, with at most `share` tokens: half a word or Chinese character for each.
     async fn part(&self, part: &[Entry], share: u64, answer: u64) -> Result<Text, SummaryFailure> {
         let tokens: u64 = part.iter().map(|entry| entry.tokens).sum();
-        let prompt = self.prompt(SummaryTask::First, &join(part), "", tokens.min(share.saturating_mul(4)));
+        let prompt = self.prompt(SummaryTask::First, &join(part), "", tokens.min(share.saturating_mul(2)));
         self.asking.ask(&prompt, Bounds { below: tokens.max(answer.min(64)), asked: answer }).await
     }
 

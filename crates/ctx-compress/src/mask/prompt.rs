@@ -52,6 +52,7 @@ pub(super) fn write(choice: &PromptChoice<'_>, values: &PromptValues<'_>) -> Tex
         ("{focus}", texts.focus(choice.kind)),
         ("{task}", texts.task(choice.task)),
         ("{earlier}", &earlier),
+        ("{block}", texts.block(choice.task)),
     ];
     let Some(custom) = custom_prompt(choice) else { return fill(texts.prompt.trim_end(), &all).into() };
     let mut prompt = fill(custom, &all[..5]);
@@ -164,6 +165,7 @@ mod tests {
                 assert!(prompt.contains("CONTEXT") && prompt.contains("123"), "{prompt}");
                 assert!(!prompt.contains('{'), "{prompt}");
                 assert_eq!(prompt.matches("=== ").count(), 2 + usize::from(!previous.is_empty()), "{prompt}");
+                assert_eq!(prompt.matches("## ").count(), 6, "{prompt}");
                 assert!(
                     language.texts().headings.iter().all(|heading| prompt.contains(*heading)),
                     "{prompt}"

@@ -10,6 +10,8 @@ pub(super) struct Texts {
     pub(super) prompt: &'static str,
     /// The beginning of a prompt, by [`SummaryTask`].
     tasks: [&'static str; 4],
+    conversation: &'static str,
+    summaries: &'static str,
     /// Content that a summary must keep, by [`ConversationKind`].
     focus: [&'static str; 4],
     pub(super) earlier_summary_block: &'static str,
@@ -38,6 +40,14 @@ pub(super) struct Texts {
 impl Texts {
     pub(super) const fn task(&self, task: SummaryTask) -> &'static str {
         self.tasks[task as usize]
+    }
+
+    /// Returns what a prompt of this task summarizes.
+    pub(super) const fn block(&self, task: SummaryTask) -> &'static str {
+        match task {
+            SummaryTask::Parts => self.summaries,
+            SummaryTask::First | SummaryTask::Append | SummaryTask::Merge => self.conversation,
+        }
     }
 
     pub(super) const fn focus(&self, kind: ConversationKind) -> &'static str {
@@ -69,6 +79,8 @@ const ENGLISH: Texts = Texts {
          summary. The model that continues the conversation knows only your summary. If two parts differ, the later \
          part is correct.",
     ],
+    conversation: "conversation",
+    summaries: "summaries",
     focus: [
         "This is a chat. Keep who the people are and how they are related, their likes and dislikes, promises and \
          appointments with their dates, and people's worries and joys.",
@@ -122,6 +134,8 @@ const CHINESE: Texts = Texts {
         "这段对话是分段概括的，各段摘要按顺序排在本条消息末尾。请把它们合成一份摘要：之后继续对话的一方，所知仅限于你写下的文字。\
          各段说法不一时，以靠后的一段为准。",
     ],
+    conversation: "对话",
+    summaries: "摘要",
     focus: [
         "这是一段日常交谈。请留住：谈到了哪些人、彼此是什么关系，各自的喜好与忌讳，答应或约好的事及其时间，以及谁在为什么高兴或担心。",
         "这是一项借助工具进行的任务。请留住：用户原话中的任务，每一次带来改变的操作及其准确参数，操作的结果，失败及其原因，\

@@ -17,6 +17,15 @@ const CONFIG: &str = "P {previous_summary} C {context}";
 
 /// Summarizes forty messages with some window; returns the draft and the tokens of each prompt.
 fn run(window: Option<u32>, refuses_above: u32) -> (Result<MaskDraft, SummaryFailure>, Vec<u32>) {
+    run_long(20, window, refuses_above)
+}
+
+/// The same with twice as many messages as `exchanges`.
+fn run_long(
+    exchanges: usize,
+    window: Option<u32>,
+    refuses_above: u32,
+) -> (Result<MaskDraft, SummaryFailure>, Vec<u32>) {
     let prompts = Mutex::new(Vec::new());
     let answer = |request: &SummaryRequest| {
         let tokens = Counter::estimate().count(&request.prompt);
@@ -29,7 +38,7 @@ fn run(window: Option<u32>, refuses_above: u32) -> (Result<MaskDraft, SummaryFai
     };
     let config =
         MaskConfig { summary_prompt: "C {context}".into(), summary_max_tokens: 100, ..MaskConfig::default() };
-    let plan = plan(&conversation(&"u a ".repeat(20)), &config, &MaskSelection::All).unwrap();
+    let plan = plan(&conversation(&"u a ".repeat(exchanges)), &config, &MaskSelection::All).unwrap();
     let draft = summarize(plan, &Scripted { answer, window });
     (draft, prompts.into_inner().unwrap())
 }
@@ -51,9 +60,12 @@ fn what_does_not_fit_is_summarised_in_parts() {
 
 #[test]
 fn a_summarizer_that_says_too_large_gets_smaller_parts() {
-    let (draft, prompts) = run(None, 1_000);
-    assert!(draft.unwrap().parts >= 2);
-    assert!(prompts.iter().all(|tokens| *tokens <= 1_000));
+    // It refuses the whole, then also the larger parts.
+    for limit in [5_000, 2_700] {
+        let (draft, prompts) = run_long(100, None, limit);
+        assert!(draft.unwrap().parts >= 2);
+        assert!(prompts.iter().all(|tokens| *tokens <= limit));
+    }
 }
 
 #[test]
@@ -64,10 +76,17 @@ fn a_window_without_room_is_a_failure() {
 }
 
 #[test]
+fn rejects_parts_whose_summaries_would_be_too_short() {
+    let (draft, prompts) = run_long(100, Some(800), u32::MAX);
+    assert!(matches!(draft.unwrap_err(), SummaryFailure::TooManyParts { most: 1..10, .. }));
+    assert!(prompts.is_empty());
+}
+
+#[test]
 fn a_summarizer_that_never_finds_room_ends() {
     let (draft, _) = run(None, 0);
     let failure = draft.unwrap_err();
-    assert!(matches!(failure, SummaryFailure::WindowTooSmall { .. }), "{failure}");
+    assert!(matches!(failure, SummaryFailure::Port { kind: PortErrorKind::TooLarge, .. }), "{failure}");
 }
 
 #[test]

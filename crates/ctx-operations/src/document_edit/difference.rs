@@ -5,30 +5,33 @@ use serde_json::{Map, Value};
 
 use super::Edit;
 
-/// Treatment of lists that differ in length.
+/// Treatment of lists that differ in length, and of keys with the value of a removed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
-    /// Set the whole list.
+    /// Set the whole list. Rename the removed key.
     Whole,
-    /// Change items, and insert or remove items at the end.
+    /// Change items, and insert or remove items at the end. Rename no key.
     Items,
 }
 
 /// Returns edits at a pointer that turn one value into another. The edits are as small as possible.
 pub fn difference(old: &Value, new: &Value, pointer: &str, lists: Lists) -> Vec<Edit> {
     let mut edits = Vec::new();
-    add(old, new, (pointer, lists), &mut edits);
+    add(old, new, pointer, lists, &mut edits);
     edits
 }
 
-fn add(old: &Value, new: &Value, (at, lists): (&str, Lists), edits: &mut Vec<Edit>) {
+fn add(old: &Value, new: &Value, at: &str, lists: Lists, edits: &mut Vec<Edit>) {
     match (old, new) {
-        (Value::Object(old), Value::Object(new)) => add_keys(old, new, (at, lists), edits),
+        (Value::Object(old), Value::Object(new)) => add_keys(old, new, at, lists, edits),
         (Value::Array(old), Value::Array(new))
-            if old.len() == new.len() || (lists == Lists::Items && is_of_items(old, new)) =>
+            if match lists {
+                Lists::Whole => old.len() == new.len(),
+                Lists::Items => is_of_items(old, new),
+            } =>
         {
             for (index, (old, new)) in old.iter().zip(new).enumerate() {
-                add(old, new, (&format!("{at}/{index}"), lists), edits);
+                add(old, new, &format!("{at}/{index}"), lists, edits);
             }
             let surplus = (new.len()..old.len()).rev();
             edits.extend(surplus.map(|index| Edit::Remove { pointer: format!("{at}/{index}") }));
@@ -51,7 +54,8 @@ fn is_of_items(old: &[Value], new: &[Value]) -> bool {
 fn add_keys(
     old: &Map<String, Value>,
     new: &Map<String, Value>,
-    (at, lists): (&str, Lists),
+    at: &str,
+    lists: Lists,
     edits: &mut Vec<Edit>,
 ) {
     let below = |key: &str| format!("{at}/{}", pointer_step(key));
@@ -59,9 +63,9 @@ fn add_keys(
     for (key, value) in old {
         let pointer = below(key);
         match new.get(key) {
-            Some(new) => add(value, new, (&pointer, lists), edits),
-            // A value under a new key stays in place.
-            None => match added.iter().position(|(_, new)| *new == value) {
+            Some(new) => add(value, new, &pointer, lists, edits),
+            // A migration renames keys. Elsewhere, an equal value under another key means something else.
+            None => match added.iter().position(|(_, new)| lists == Lists::Whole && *new == value) {
                 Some(index) => edits.push(Edit::Rename { pointer, key: added.remove(index).0.clone() }),
                 None => edits.push(Edit::Remove { pointer }),
             },

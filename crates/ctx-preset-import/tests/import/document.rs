@@ -276,6 +276,7 @@ fn refuses_deep_nesting() {
     refuse_bomb(&"- ".repeat(size / 2));
     refuse_bomb(&"? ".repeat(size / 2));
     refuse_bomb(&(0..600).map(|depth| " ".repeat(depth) + "a:\n").collect::<String>());
+    refuse_bomb("a: &a [*a]");
     let nested = |depth: usize| format!("a: {}x{}", "[".repeat(depth), "]".repeat(depth));
     assert!(read(nested(64), "").is_ok());
     refuse_bomb(&nested(65));

@@ -239,7 +239,7 @@ keyed! {
     /// A provider endpoint with its API key and time limits.
     pub struct EndpointKeys {
         /// HTTP headers of each request, by name.
-        headers: Option<Shaped<TextTable>> => "headers"
+        headers: Option<TextTable> => "headers"
             is KeyRule::of_outside(Reach::Sends, ValueType::Value).hidden().option("--base-url"),
         /// Base URL of the server. Default: the provider's URL for the API dialect.
         base_url: Option<Filled> => "base-url"
@@ -273,7 +273,7 @@ keyed! {
     /// Settings of `ctx serve`.
     pub struct ServeKeys {
         /// Agents by further model names, such as `"gpt-4o" = "robin"`.
-        aliases: Option<Shaped<TextTable>> => "aliases" is KeyRule::asks(None),
+        aliases: Option<TextTable> => "aliases" is KeyRule::asks(None),
         /// Origins of web pages that can send requests, such as `https://app.example.com`.
         origins: Vec<String> => "origins" is KeyRule::of_outside(Reach::Sends, ValueType::Value),
         /// Whether requests for models that no agent has are sent to `endpoint` unchanged.

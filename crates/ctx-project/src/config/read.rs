@@ -41,12 +41,13 @@ impl Config {
             Some(DefaultFile { key, path: place(path.as_deref()?), origin: origin.clone() })
         });
         let files = named.collect();
-        let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
-        let (fallbacks, oddly) = endpoints_of(file.fallbacks.as_ref(), "fallbacks", &place);
-        let (agent_endpoints, of_agents) = endpoints_of(file.endpoints.as_ref(), "endpoints", &place);
-        let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
-        let (serve, odd_of_serve) = serve_of(file.serve.as_ref());
-        let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
+        let (endpoint, in_endpoint) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
+        let (fallbacks, in_fallbacks) = endpoints_of(file.fallbacks.as_ref(), "fallbacks", &place);
+        let (agent_endpoints, in_endpoints) = endpoints_of(file.endpoints.as_ref(), "endpoints", &place);
+        let (transcription, in_transcription) =
+            endpoint_of(file.transcription.as_ref(), "transcription", &place);
+        let (serve, in_serve) = serve_of(file.serve.as_ref());
+        let (tools_folder, tool_names, in_tools) = tools_of(file.tools.as_ref(), &place);
         let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
         Self {
             name: None,
@@ -76,12 +77,12 @@ impl Config {
             on_loss: file.on_loss.map(|Parsed(on_loss)| on_loss),
             found: [
                 keys.finish().into_iter().map(led_into_table).collect(),
-                odd,
-                oddly,
-                of_agents,
-                odder,
-                odd_of_serve,
-                oddest,
+                in_endpoint,
+                in_fallbacks,
+                in_endpoints,
+                in_transcription,
+                in_serve,
+                in_tools,
             ]
             .concat(),
         }
@@ -98,11 +99,7 @@ fn serve_of(table: Option<&Shaped<ServeKeys>>) -> (Option<ServeConfig>, Vec<Diag
     let ServeKeys { aliases, origins, passthrough } = ServeKeys::read(&mut keys);
     let mut found = below_pointer("/serve", keys.finish());
     let name = |(alias, agent): (&String, &Value)| Some((alias.clone(), agent.as_str()?.to_owned()));
-    let aliases: Option<BTreeMap<String, String>> = match aliases.map(|table| table.value) {
-        None => Some(BTreeMap::new()),
-        Some(Value::Object(aliases)) => aliases.iter().map(name).collect(),
-        Some(_) => None,
-    };
+    let aliases: Option<BTreeMap<String, String>> = aliases.unwrap_or_default().0.iter().map(name).collect();
     if aliases.is_none() {
         let wrong = phrase!("`aliases` must be a table whose values are strings");
         let help = phrase!("write each alias as `name = \"agent\"`");
@@ -155,11 +152,11 @@ fn endpoints_of(
 ) -> (Vec<EndpointConfig>, Vec<Diagnostic>) {
     let list = list.and_then(|list| list.value.as_array()).map(Vec::as_slice).unwrap_or_default();
     let read = list.iter().enumerate().map(|(index, table)| {
-        let (endpoint, odd) = EndpointConfig::read(table, place);
-        (endpoint, below_pointer(&format!("/{key}/{index}"), odd))
+        let (endpoint, found) = EndpointConfig::read(table, place);
+        (endpoint, below_pointer(&format!("/{key}/{index}"), found))
     });
-    let (endpoints, odd): (Vec<_>, Vec<_>) = read.unzip();
-    (endpoints, odd.concat())
+    let (endpoints, found): (Vec<_>, Vec<_>) = read.unzip();
+    (endpoints, found.concat())
 }
 
 /// Reads an endpoint table.
@@ -169,8 +166,8 @@ fn endpoint_of(
     place: &dyn Fn(&str) -> PathBuf,
 ) -> (EndpointConfig, Vec<Diagnostic>) {
     let read = table.map(|table| EndpointConfig::read(&table.value, place));
-    let (endpoint, odd) = read.unwrap_or_default();
-    (endpoint, below_pointer(&format!("/{key}"), odd))
+    let (endpoint, found) = read.unwrap_or_default();
+    (endpoint, below_pointer(&format!("/{key}"), found))
 }
 
 /// Names the table to which an unknown top-level key belongs.

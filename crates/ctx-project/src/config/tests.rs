@@ -235,6 +235,14 @@ fn diagnostics_do_not_repeat_secrets_in_wrong_places() {
 }
 
 #[test]
+fn headers_and_aliases_are_tables() {
+    let file = json!({ "endpoint": { "headers": ["x"] }, "serve": { "aliases": ["x"] } });
+    let found = Config::of(&file, Path::new("")).found;
+    let expected = "expected a table whose values are strings";
+    assert!(found.len() == 2 && found.iter().all(|found| found.to_string().contains(expected)), "{found:?}");
+}
+
+#[test]
 fn hides_secrets_in_text_that_is_not_utf8() {
     let bytes = b"# \xe9?\n[endpoint]\nkey = 'canary'\nother = '\xe9'\n";
     assert_eq!(document::shown(bytes), b"# \xe9?\n[endpoint]\nkey = '******'\nother = '*'\n");

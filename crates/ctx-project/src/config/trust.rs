@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Result, unusable};
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, phrase};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::files::{self, hash, pretty_json};
 use crate::home;
@@ -27,8 +27,25 @@ pub struct Trusted {
     folders: BTreeMap<String, TrustedFolder>,
     /// SHA-256 hashes of each trusted file, by path. Such a file controls access, such as the keys of `ctx serve`. A
     /// file that is being changed has two hashes.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "read_hashes")]
     files: BTreeMap<String, Vec<String>>,
+}
+
+/// Reads the hashes of files. A single hash may be a string.
+fn read_hashes<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Vec<String>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Hashes {
+        One(String),
+        Many(Vec<String>),
+    }
+
+    let files = BTreeMap::<String, Hashes>::deserialize(from)?.into_iter();
+    let listed = files.map(|(path, hashes)| match hashes {
+        Hashes::One(hash) => (path, vec![hash]),
+        Hashes::Many(hashes) => (path, hashes),
+    });
+    Ok(listed.collect())
 }
 
 /// A trusted folder.
@@ -312,6 +329,16 @@ mod tests {
             std::fs::remove_file(place.path().join(name)).unwrap();
         }
         assert_eq!(state(), TrustState::Trusted);
+    }
+
+    #[test]
+    fn reads_single_hash_of_file() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("keys.json");
+        std::fs::write(&path, "{}").unwrap();
+        let record = json!({ "folders": {}, "files": { file_key(&path).unwrap(): hash(b"{}") } });
+        let trusted: Trusted = serde_json::from_value(record).unwrap();
+        assert!(trusted.has_file(&path, b"{}"));
     }
 
     #[test]

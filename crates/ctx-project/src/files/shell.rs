@@ -17,6 +17,11 @@ pub fn shell_word(path: &Path) -> String {
     let name = name(path);
     // A word that starts with `-` is an option.
     let name = if name.starts_with('-') { format!("./{name}") } else { name };
-    // `try_quote` fails only on NUL, which no path contains.
-    shlex::try_quote(&name).map_or_else(|_| name.clone(), Into::into)
+    shell_text(&name)
+}
+
+/// Writes a text as one word of a POSIX shell.
+pub fn shell_text(text: &str) -> String {
+    // `try_quote` fails only on NUL, which no argument contains.
+    shlex::try_quote(text).map_or_else(|_| text.to_owned(), Into::into)
 }

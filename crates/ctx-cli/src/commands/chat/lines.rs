@@ -59,10 +59,10 @@ impl Lines {
 
     /// Adds a text to the history of the line editor.
     pub(super) fn remember(&self, text: &str) {
-        let text = text.trim_end_matches(['\r', '\n']);
+        let text = text.trim_end_matches(['\r', '\n']).replace("\r\n", "\n");
         if !text.trim().is_empty() {
-            // After its end, the thread needs no history.
-            self.0.send(LineTask::Remember(text.to_owned())).unwrap_or_default();
+            // The editor writes its history to the terminal as it is. After its end, the thread needs no history.
+            self.0.send(LineTask::Remember(show::clean(&text).into_owned())).unwrap_or_default();
         }
     }
 }
@@ -93,7 +93,8 @@ fn interrupt() {
     }
 }
 
-/// Mode of the terminal before lines are edited. A signal ends the chat without ending the line editor.
+/// Mode of the terminal before lines are edited, restored on drop. A signal or an error ends the chat without ending
+/// the line editor.
 pub(super) struct TerminalMode {
     #[cfg(unix)]
     mode: Option<rustix::termios::Termios>,
@@ -106,9 +107,11 @@ impl TerminalMode {
             mode: rustix::termios::tcgetattr(std::io::stdin()).ok().filter(|_| is_interactive()),
         }
     }
+}
 
+impl Drop for TerminalMode {
     /// Restores the mode, and disables bracketed paste.
-    pub(super) fn restore(&self) {
+    fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(mode) = &self.mode {
             use std::io::Write as _;
@@ -116,8 +119,10 @@ impl TerminalMode {
             use rustix::termios::{OptionalActions, tcsetattr};
 
             tcsetattr(std::io::stdin(), OptionalActions::Now, mode).unwrap_or_default();
-            let mut out = std::io::stdout().lock();
-            out.write_all(b"\x1b[?2004l").and_then(|()| out.flush()).unwrap_or_default();
+            if std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb") {
+                let mut out = std::io::stdout().lock();
+                out.write_all(b"\x1b[?2004l").and_then(|()| out.flush()).unwrap_or_default();
+            }
         }
     }
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use ctx_chat::{Conversation, ConversationStore as _, SqliteStore, StoreError, StoreLease, TurnRequest};
+use ctx_chat::{
+    Conversation, ConversationStore as _, SqliteStore, StoreError, StoreLease, TurnRequest, redact_text,
+};
 use ctx_types::{Diagnostic, phrase};
 
 use crate::args::ChatArguments;
@@ -58,7 +60,7 @@ impl Setup {
             new: new_id(),
             is_recovered: AtomicBool::new(false),
             resumes: arguments.resume,
-            command: command(arguments),
+            command: command(),
             sources: std::mem::take(sources),
             told: Mutex::default(),
         };
@@ -167,11 +169,24 @@ fn options(language: Language, arguments: &ChatArguments, config: &Config) -> Re
     })
 }
 
-/// Returns the command line with the files of the chat.
-fn command(arguments: &ChatArguments) -> String {
-    let agent = arguments.setup.agent.as_deref().map(|path| format!(" {}", files::shell_word(path)));
-    let store = arguments.store.store.as_deref().map(|path| format!(" --store {}", files::shell_word(path)));
-    ["ctx chat".to_owned(), agent.unwrap_or_default(), store.unwrap_or_default()].concat()
+/// Returns the command line of this process, without the arguments that are for its conversation only.
+fn command() -> String {
+    let mut words = vec!["ctx".to_owned()];
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(argument) = arguments.next() {
+        let argument = redact_text(&argument.to_string_lossy());
+        let (option, value) = argument.split_once('=').unzip();
+        match option.unwrap_or(&argument) {
+            "--resume" => {}
+            "--conversation" | "--greeting" | "--data" => {
+                if value.is_none() {
+                    arguments.next();
+                }
+            }
+            _ => words.push(files::shell_text(&argument)),
+        }
+    }
+    words.join(" ")
 }
 
 /// Reports when the store keeps a turn waiting.

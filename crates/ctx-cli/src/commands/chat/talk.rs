@@ -2,7 +2,6 @@
 
 use ctx_language::Language;
 use std::io::IsTerminal as _;
-use std::path::Path;
 
 use ctx_chat::{
     ChatLog, Conversation, Mode, StepLabel, StoreError, StoreLease, TurnEvent, TurnOutcome, TurnRequest,
@@ -77,7 +76,7 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
         // Other processes can now run a turn.
         talk.lease = None;
     }
-    mode.restore();
+    drop(mode);
     if is_interactive() {
         talk.show_resume_command();
     }
@@ -147,8 +146,8 @@ impl Talk<'_> {
     /// Prints the command that continues the conversation.
     fn show_resume_command(&self) {
         let Some(conversation) = &self.conversation else { return };
-        let id = files::shell_word(Path::new(conversation.id()));
-        let command = format!("{} --conversation {id}", self.setup.command);
+        let id = files::shell_text(conversation.id());
+        let command = format!("{} --conversation={id}", self.setup.command);
         show::remark(
             self.setup.language,
             &phrase!("to continue this conversation, run `{command}`", command),

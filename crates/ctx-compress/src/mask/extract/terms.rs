@@ -107,6 +107,12 @@ mod tests {
     }
 
     #[test]
+    fn skips_first_words_of_sentences_and_months() {
+        check(&["Room 12. Room 14.", "Room 12: Yes"], 20, "");
+        check(&["on 3 May", "before 3 May"], 20, "");
+    }
+
+    #[test]
     fn takes_quoted_titles_and_code() {
         let text = "Call `read_all` as in “Blue Note”, he said \"no, never.\"";
         check(&[text], 20, "read_all, Blue Note");

@@ -96,6 +96,13 @@ fn keys_come_go_and_are_renamed() {
 }
 
 #[test]
+fn removes_comment_of_replaced_key() {
+    let mut draft = Draft::open("ctx.toml", b"[serve]\n# never send\nallow = true\n").unwrap();
+    draft.edit(&set("/serve", json!({ "stream": true }))).unwrap();
+    assert_eq!(draft.text(), "[serve]\nstream = true\n");
+}
+
+#[test]
 fn items_go_where_their_comments_go() {
     let (herbs, trees) = ("  # herbs\n  \"herbs.json\", # small\n", "  \"trees.json\",\n");
     let both = format!("{herbs}{trees}");
@@ -120,6 +127,8 @@ fn tables_go_with_the_comments_above_them() {
     check(&[insert("/processors/-", value())], &[head, first, second, new, tail].concat());
     let none = [head, "processors = []\n", tail].concat();
     check(&[remove("/processors/0"), remove("/processors/0")], &none);
+    let texts = [head, "processors = [\"a\", \"b\"]\n", tail].concat();
+    check(&[set("/processors", json!(["a", "b"]))], &texts);
 }
 
 #[test]
