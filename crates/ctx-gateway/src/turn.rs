@@ -89,6 +89,8 @@ pub(crate) struct TurnProgress {
     /// The stored reply.
     pub(crate) reply: Option<NodeId>,
     pub(crate) revision: u64,
+    /// Whether the provider has the client's API, so that it gets all parts of the request.
+    pub(crate) sends_all_parts: bool,
     /// Descriptions of parts that were not sent to the provider.
     pub(crate) lost: Vec<String>,
     /// The descriptions that came from diagnostics.
@@ -152,8 +154,12 @@ pub(crate) async fn begin(
     let open_turn = GaugeGuard::new(server.clone(), |metrics| &metrics.open_turns);
     let (agent, mut request, name) = authorize(server, key, request).await?;
     let attributes = SpanAttributes { agent: Some(agent.agent.clone()), ..SpanAttributes::default() };
-    let mut progress =
-        TurnProgress { stored: stored_id(&request.owner, ""), attributes, ..TurnProgress::default() };
+    let mut progress = TurnProgress {
+        stored: stored_id(&request.owner, ""),
+        attributes,
+        sends_all_parts: request.dialect == agent.setup.endpoint().dialect,
+        ..TurnProgress::default()
+    };
     let (conversation, input, memory) = if let Some(name) = name {
         let (named, input, memory) = begin_named(server, key, &agent, &mut request, &name).await?;
         (progress.conversation, progress.stored) = (name.name, named.lease.id().to_owned());
@@ -477,12 +483,10 @@ fn record_losses(progress: &Mutex<TurnProgress>, diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
         let place = diagnostic.location.pointer.as_deref().unwrap_or_default();
         tracing::debug!(code = %diagnostic.code, place, "a finding");
-        // An info about fields names those that the model does not read. A path into the body, such as `/messages/1`,
-        // names a part that was sent.
-        let is_sent = !place.trim_start_matches('/').starts_with(|first: char| first.is_ascii_digit());
         let is_hint = match diagnostic.code {
+            // An info names fields that the model does not read.
             codes::BLOCK_FIELDS => diagnostic.severity == Severity::Info,
-            codes::PART_NOT_ACCEPTED => is_sent,
+            codes::PART_NOT_ACCEPTED => lock(progress).sends_all_parts,
             _ => false,
         };
         if LOSSES.contains(&diagnostic.code) && !is_hint {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ctx_chat::assets::FolderAssets;
 use ctx_chat::{
-    Approval, AudioTranscriber, Briefing, Chat, Client, Endpoint, FolderTools, LearnedLimits,
-    MessageTags, Mode, ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, Tool, ToolAccess,
-    ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
+    Approval, AudioTranscriber, Briefing, Chat, Client, Endpoint, FolderTools, LearnedLimits, MessageTags,
+    Mode, ModelSummarizer, Persona, RequestShape, SpillFolder, SqliteStore, Tool, ToolAccess, ToolHost,
+    ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
 };
 use ctx_compress::mask::MaskConfig;
 use ctx_engine::{Compile, CompiledAgent, Engine, TurnCache};

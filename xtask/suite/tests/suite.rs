@@ -177,7 +177,10 @@ fn links_of_the_reference_pages_lead_out_only_where_that_is_said() {
         !path.is_empty() && !path.contains(':') && !files.contains_key(&format!("reference/{path}"))
     });
     assert_eq!(out.collect::<Vec<_>>(), ["command.md", "guide/serve.md"]);
-    assert!(text(&files, "FORMAT.md").contains("links in them to `command.md` and `guide/serve.md` lead out of the archive"));
+    assert!(
+        text(&files, "FORMAT.md")
+            .contains("links in them to `command.md` and `guide/serve.md` lead out of the archive")
+    );
 }
 
 #[test]

@@ -34,7 +34,9 @@ pub(super) fn in_order(preset: &Preset) -> Vec<usize> {
         }
     }
     order.extend(behind);
-    let at = |number: usize, side: Side| beside.get(&(number, side)).into_iter().flatten().map(|(_, _, index)| *index);
+    let at = |number: usize, side: Side| {
+        beside.get(&(number, side)).into_iter().flatten().map(|(_, _, index)| *index)
+    };
     order
         .into_iter()
         .flat_map(|number| at(number, Side::Before).chain([number]).chain(at(number, Side::After)))
