@@ -267,8 +267,7 @@ impl ChatSetup {
             *setting.id == *ids::REQUEST_COMPRESSOR
                 && setting.enabled.value
                 && is_own(setting.enabled.origin)
-                && !values
-                    .any(|value| value.key == "tokenBudget" && value.setting.origin != SettingOrigin::BuiltIn)
+                && !values.any(|value| value.key == "tokenBudget" && is_own(value.setting.origin))
         })
     }
 
