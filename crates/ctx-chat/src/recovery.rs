@@ -72,7 +72,7 @@ pub(crate) fn ends_dangling(session: &Session) -> bool {
     !Dangling::at_end(session).is_empty()
 }
 
-/// Gives each call at the end of a copy that has no result one that says so. O(messages of that group).
+/// Adds a placeholder result to each open call at the end of a copy. O(messages of that group).
 ///
 /// Elsewhere, the messages of the request are repaired.
 pub(crate) fn recover_copy(session: &mut Session) -> Vec<Diagnostic> {

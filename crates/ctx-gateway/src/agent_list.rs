@@ -149,7 +149,7 @@ fn name_agents(files: &BTreeMap<PathBuf, Arc<ListedFile>>, folder: &Path) -> BTr
     agents().map(|path| (name(path), path.clone())).collect()
 }
 
-/// Reads a file. Returns nothing if it is too large or cannot be read.
+/// Reads a file. Returns no bytes if it is too large or cannot be read.
 fn read(path: &Path) -> Vec<u8> {
     let read = ctx_chat::files::read_regular(path, MAX_BYTES).unwrap_or_default();
     if read.len() as u64 <= MAX_BYTES { read } else { Vec::new() }

@@ -236,7 +236,7 @@ impl Agents {
         lock(&self.aliases).agents.get(name).map_or(name, String::as_str).to_owned()
     }
 
-    /// Returns the name of the agent that a model name selects, if there is one.
+    /// Returns the name of the agent that a model name selects. `None` for other models.
     pub(crate) fn agent_of(&self, name: &str) -> Option<String> {
         let name = self.resolve(name);
         let agent = agent_part(&name);

@@ -55,7 +55,7 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
     let leaf = session.active_leaf_id();
     let is_reply = |said: &ComparedMessage<'_>| said.role == Role::Assistant;
     let after = match last {
-        // What follows the last message is not sent: the report of a failure.
+        // Only reports of failures follow the last message; they are not sent.
         Some(id) if known < request.len() && path.last().is_some_and(|(last, _)| *last == id) => leaf,
         Some(id) => id,
         None if rules.sends_history || request.iter().any(is_reply) => session.root_id(),

@@ -289,6 +289,17 @@ impl ParseCost {
     }
 }
 
+/// Rejects a body that a form on another page could send without a preflight request.
+pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let given = given.map(|value| value.split(';').next().unwrap_or_default().trim());
+    if given.is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
+        return Ok(());
+    }
+    let text = phrase!("set the content type `application/json` (required without client keys)");
+    Err(ApiError::new(415, ApiErrorKind::Malformed, text))
+}
+
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;

@@ -259,7 +259,7 @@ impl ConversationLease {
         &self.store_lease
     }
 
-    /// Returns the stored conversation; `None` if there is none.
+    /// Loads the conversation. Returns `None` if it is not stored.
     pub(crate) async fn load(
         &mut self,
         store: &Arc<dyn ConversationStore>,

@@ -269,7 +269,7 @@ impl Drop for PassingResponse {
         let usage = usage_in(&String::from_utf8_lossy(&self.tail));
         self.server.metrics.count_turn(usage, self.has_failed);
         let mut tokens = usage.input.saturating_add(usage.output);
-        // Streams of chat completions have a usage only on request, and interrupted ones have none.
+        // Streams of chat completions have a usage only on request. Interrupted streams do not have one.
         if let Some(sent) = self.bytes_sent.filter(|_| usage.input == 0) {
             let received = if tokens == 0 { self.bytes_received } else { 0 };
             tokens = tokens.saturating_add((sent + received) / BYTES_PER_TOKEN);

@@ -31,6 +31,7 @@ mod keys;
 mod limits;
 mod memory;
 mod metrics;
+mod models;
 mod provider_relay;
 mod request_options;
 mod routes;

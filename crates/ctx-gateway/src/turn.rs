@@ -89,7 +89,7 @@ pub(crate) struct TurnProgress {
     /// The stored reply.
     pub(crate) reply: Option<NodeId>,
     pub(crate) revision: u64,
-    /// Whether the provider has the client's API, so that it gets all parts of the request.
+    /// Whether the provider has the client's API, and gets all parts of the request.
     pub(crate) sends_all_parts: bool,
     /// Descriptions of parts that were not sent to the provider.
     pub(crate) lost: Vec<String>,

@@ -115,8 +115,8 @@ fn type_of(strategy: &InjectionStrategy, placement: &Placement) -> Option<&'stat
 
 /// Moves greetings from the entries, where old imports of cards put them, to an agent without greetings.
 ///
-/// The number of entries that AIO Hub shows (`displayPresetCount`) is lowered by theirs. Also tells of each entry whether
-/// it moved.
+/// The number of entries that AIO Hub shows (`displayPresetCount`) is lowered by theirs. Also returns whether
+/// each entry moved.
 fn gather_greetings(agent: &mut Agent) -> Option<(Diagnostic, Vec<bool>)> {
     let is_readable = matches!(agent.kept.get("greetings"), None | Some(Value::Null | Value::Array(_)));
     if !is_readable || !agent.greetings.is_empty() {
@@ -154,7 +154,7 @@ fn is_greeting(entry: &PresetMessage) -> bool {
 /// Makes a greeting of an entry, with all that its file held.
 fn greeting(entry: &PresetMessage) -> Greeting {
     let mut greeting = Greeting::read(entry.write(), &mut Reader::new());
-    // Without a role it is the assistant's, and a role that is none stays as the file has it.
+    // Without a role, it is the assistant's. An invalid role is unchanged.
     if greeting.role.is_some_and(|role| role != Role::User) {
         greeting.role = Some(Role::Assistant);
     }

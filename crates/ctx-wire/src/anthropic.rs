@@ -28,11 +28,11 @@ pub use reply::decode;
 /// Writes the request body for a list of messages.
 ///
 /// The keys are `model`, `max_tokens`, `system` if there is any, `messages`, `tools` if there are any, then the
-/// parameters. The leading run of system messages becomes `system`; a later one becomes a user's, wrapped in
-/// `<system>`, since only the newest models take it in its place. Messages of one side that follow each other
-/// become one, as the server would make them, unless a client of this dialect sent them apart; results
-/// of tools stand first in theirs. A last message of the assistant is a beginning that the model continues. `stop` is written as `stop_sequences`, tools in the form
-/// of chat completions as this dialect has them.
+/// parameters. The first system messages become `system`; a later one becomes a user message in `<system>`, because only
+/// the newest models accept it there. Consecutive messages of one side are joined, as the server joins them, unless a
+/// client of this dialect sent them separately. Tool results are first in their message. The model continues a last
+/// message of the assistant. `stop` is written as `stop_sequences`, and tools of chat completions in the form of this
+/// dialect.
 ///
 /// Reported: what is moved, wrapped, added or left out, and what [`lint`] finds in the body. O(size of the body).
 pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {

@@ -23,11 +23,10 @@ pub use reply::decode;
 /// Writes the request body for a list of messages.
 ///
 /// The keys are `systemInstruction` if there are instructions, `contents`, `tools` if there are any,
-/// `generationConfig` with what parameters say about the answer, then the other parameters. The model is no
-/// part of the body: it stands in the address. The leading run of system messages becomes `systemInstruction`,
-/// a later one the user's, wrapped in `<system>`. Messages of one side that follow each other become one,
-/// unless a client of this dialect sent them apart; results of tools name the function that was called, and stand
-/// first in theirs.
+/// `generationConfig` with the parameters of the response, then the other parameters. The URL contains the model. The
+/// first system messages become `systemInstruction`, a later one a user message in `<system>`. Consecutive messages of
+/// one side are joined, unless a client of this dialect sent them separately. Tool results name their function, and are
+/// first in their message.
 ///
 /// Reported: what is moved, wrapped or left out, and what [`lint`] finds in the body. O(size of the body).
 ///

@@ -23,10 +23,9 @@ pub use reply::decode;
 /// Writes the request body for a list of messages.
 ///
 /// The keys are `model`, `instructions` if a client sent them, `input`, `tools` if there are any, then the parameters.
-/// Every message is an item in its place, with its role, and without a type unless a client sent one; calls and
-/// results are items of their own, reasoning goes back before what it led to.
-/// Text alone is a string, except that the assistant's is `output_text`. `max_tokens` is written as
-/// `max_output_tokens`, and so on; what the dialect has not is reported.
+/// Each message, call and result is an item. Messages have a type only if a client sent one. Reasoning precedes the items
+/// that it led to. Text alone is a string; text of the assistant is `output_text`. `max_tokens` is written as
+/// `max_output_tokens`, and so on; parameters that the dialect does not have are reported.
 ///
 /// Left out with a finding: recordings and films, of which the API takes none; attachments without bytes; names;
 /// reasoning state of other providers. O(size of the body).

@@ -37,12 +37,12 @@ impl<'a, 'o> ModelParameters<'a, 'o> {
         Self { parameters, rules, client_fields: None }
     }
 
-    /// Sends parameters of these names as they are.
+    /// Sends the parameters of these names unchanged.
     pub(crate) fn with_client_fields(self, client_fields: Option<&'o BTreeSet<String>>) -> Self {
         Self { client_fields, ..self }
     }
 
-    /// Returns whether a parameter is sent as it is.
+    /// Returns whether a parameter is sent unchanged.
     pub(crate) fn is_of_client(self, name: &str) -> bool {
         self.client_fields.is_some_and(|fields| fields.contains(name))
     }

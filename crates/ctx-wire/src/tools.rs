@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::json::{Json, Object, object};
 
 /// Reads the functions of a tool in any API dialect. A tool of Gemini can have several. The provider's own tools and
-/// invalid definitions have none.
+/// invalid definitions do not have any.
 ///
 /// ```
 /// let tool = serde_json::json!({ "name": "look", "input_schema": { "type": "object" } });

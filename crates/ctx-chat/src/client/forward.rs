@@ -31,7 +31,7 @@ impl Client {
 
     /// Sends a body unchanged to a path below the base URL, such as `embeddings`. Does not retry.
     ///
-    /// Returns when the head of the response arrives, whatever its status.
+    /// Returns when the headers of the response arrive, for any status.
     ///
     /// # Errors
     ///

@@ -123,7 +123,7 @@ impl<'a> Recorder<'a> {
 
     /// Adds results to calls without one, and reports each.
     ///
-    /// Only the end counts: the rest of a stored conversation was repaired when it was loaded, and the messages of each
+    /// Only looks at the end: the rest of a stored conversation was repaired when it was loaded, and the messages of each
     /// request are repaired later.
     pub(super) async fn recover(&mut self) -> Result<Vec<Diagnostic>, StoreError> {
         if !self.is_kept {

@@ -13,8 +13,9 @@ use crate::args::{EndpointArguments, RARE, StoreArguments, choice};
 
 /// Serve agents over the OpenAI, Anthropic and Gemini APIs
 ///
-/// In the client, set the base URL to this server and the model to the name of an agent. Each request is a turn of a
-/// stored conversation, as in `ctx chat`. Without client keys, only programs on this machine can send requests.
+/// In the client, set the base URL to this server and the model to the name of an agent. Each request is a turn, as in
+/// `ctx chat`; only requests that name a conversation are stored. Without client keys, only programs on this machine can
+/// send requests.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,

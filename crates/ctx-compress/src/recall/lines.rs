@@ -25,7 +25,7 @@ pub struct RecallRequest<'a> {
     /// Returns a message by its position in the index, or `None` if it was removed.
     pub message: &'a dyn Fn(usize) -> Option<Message>,
     /// Returns whether a message must be left out if the recalled lines take this many tokens, for example because the
-    /// request contains it. A message that is left out for a number of tokens must be left out for every smaller one.
+    /// request contains it. If this is `true` for a number of tokens, it must be `true` for each smaller number.
     pub is_held: &'a dyn Fn(usize, u64) -> bool,
     /// Returns whether a note in the request already contains the words of a line of a message if the recalled lines
     /// take this many tokens; see [`Noted`](crate::recall::Noted).
@@ -157,7 +157,7 @@ impl<'a> Lines<'a> {
 
     /// Chooses the best lines for a room, without messages that must be left out for this many tokens.
     ///
-    /// Errors: the reason why there is none.
+    /// Errors: the reason why no line fits.
     fn chosen(&mut self, room: u64, taken: u64) -> Result<Chosen, Phrase> {
         let request = self.request;
         let unfit = || unfit(request.room);

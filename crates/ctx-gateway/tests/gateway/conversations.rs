@@ -455,9 +455,7 @@ fn counts_tokens_while_a_turn_runs() {
     });
     let gateway = TestGateway::open(folder, Dialect::OpenaiChat, provider);
     let running = gateway.send("POST", "/v1/chat/completions", &named(&[]), &body_of(&["Hello"]));
-    while gateway.get("/conversations/c").status == 404 {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    while gateway.get("/conversations/c").status == 404 {}
     let count = gateway.ask("POST", "/v1/messages/count_tokens", &named(&[]), &body_of(&["Hello"]));
     assert!(count.json()["input_tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{count:?}");
     release.send(()).unwrap();

@@ -193,14 +193,10 @@ fn serves_new_agent_without_restart() {
     };
     assert_eq!(ask("bob"), 404);
     std::fs::write(gateway.folder.path().join("bob.yaml"), AGENT).unwrap();
-    while ask("bob") == 404 {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    while ask("bob") == 404 {}
     assert_eq!(ask("bob"), 200);
     std::fs::remove_file(gateway.folder.path().join("bob.yaml")).unwrap();
-    while ask("bob") == 200 {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    while ask("bob") == 200 {}
     assert_eq!((ask("bob"), ask("ada")), (404, 200));
 }
 

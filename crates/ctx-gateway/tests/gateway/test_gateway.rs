@@ -105,15 +105,20 @@ impl TestGateway {
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
         let (end, ended) = tokio::sync::oneshot::channel();
+        let (opened, is_open) = std::sync::mpsc::channel();
         let served = std::thread::spawn(move || {
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 let ended = async { drop(ended.await) };
-                Gateway::open(options).await.unwrap().serve_until(listener, ended).await.unwrap();
+                let gateway = Gateway::open(options).await.unwrap();
+                opened.send(()).unwrap();
+                gateway.serve_until(listener, ended).await.unwrap();
             });
         });
+        // The test may change the files that the gateway read.
+        is_open.recv().unwrap();
         Self { folder, provider, address, end: Some(end), served: Some(served) }
     }
 

@@ -52,8 +52,8 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     /// Returns the content, and the media that have no place in it.
     ///
-    /// Text alone is a string, also when it came as one part; a cache mark stands on a part, so that with one
-    /// it is a list. Nothing but calls is `null`. The content of a client of this dialect keeps its form.
+    /// Text alone is a string, also if it was read as one part. With a cache mark, it is a list, because the mark belongs
+    /// to a part. A message with only calls has the content `null`. The content of a client of this dialect keeps its form.
     pub(super) fn finish(mut self, mark: Option<CacheMark>) -> (Json<'a>, Vec<Json<'a>>) {
         let message = self.message;
         let only_calls = message.role == Role::Assistant && !message.tool_calls.is_empty() && !self.is_own;

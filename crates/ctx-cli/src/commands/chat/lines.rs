@@ -61,7 +61,7 @@ impl Lines {
     pub(super) fn remember(&self, text: &str) {
         let text = text.trim_end_matches(['\r', '\n']).replace("\r\n", "\n");
         if !text.trim().is_empty() {
-            // The editor writes its history to the terminal as it is. After its end, the thread needs no history.
+            // The editor does not escape its history. After its end, the thread needs no history.
             self.0.send(LineTask::Remember(show::clean(&text).into_owned())).unwrap_or_default();
         }
     }

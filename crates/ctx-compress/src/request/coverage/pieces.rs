@@ -166,7 +166,7 @@ const LONGEST_ARGUMENT: usize = 160;
 /// The maximum number of arguments of a call.
 const MOST_ARGUMENTS: usize = 40;
 
-/// Writes a call as one piece, so that it is kept completely or not at all.
+/// Writes a call as one piece. It is kept completely, or removed.
 fn call(arguments: &str, visit: &mut Visit<'_>) {
     let (mut text, mut meaning) = (String::new(), String::new());
     let Some(leaves) = leaves(arguments) else {

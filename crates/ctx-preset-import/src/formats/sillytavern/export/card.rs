@@ -56,10 +56,10 @@ pub fn export_card(agent: &Agent, book: Option<&Worldbook>) -> Value {
     Value::Object(card)
 }
 
-/// Puts a card into a PNG, in both chunks that applications read: `chara`, and `ccv3` with the label of version 3.
+/// Writes a card into a PNG, in both chunks that applications read: `chara`, and `ccv3` with the label of version 3.
 ///
-/// A card without `data`, as versions before 2 have it, stands in `chara` alone: with that label nothing of it would be
-/// found. Without a picture it is a single grey point. None if the picture is no whole PNG.
+/// A card without `data` (before version 2) is only written to `chara`, because readers of version 3 need `data`. The
+/// default picture is one grey pixel. Returns `None` if the picture is not a complete PNG.
 ///
 /// ```
 /// use ctx_preset_import::{Importer, SourceFile, export_card_picture};
