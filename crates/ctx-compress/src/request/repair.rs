@@ -92,7 +92,7 @@ struct Pairing<'a> {
     calls: Vec<Call<'a>>,
     /// The newest call with an id, as a position in `calls`.
     by_id: HashMap<&'a str, usize>,
-    /// The first call that a result may follow directly.
+    /// The first call that a result without an id may belong to.
     open_from: usize,
     /// The results whose calls the provider stores.
     of_stored_calls: HashSet<usize>,
@@ -150,10 +150,14 @@ impl<'a> Pairing<'a> {
 
     fn add_result(&mut self, index: usize, message: &'a Message) {
         let pointer = format!("/{index}");
-        let at = match message.tool_call_id.as_deref().filter(|id| !id.is_empty()) {
-            Some(id) => self.by_id.get(id).copied(),
+        let at = if let Some(id) = message.tool_call_id.as_deref().filter(|id| !id.is_empty()) {
+            self.by_id.get(id).copied()
+        } else {
             // A result without an id belongs to the next open call directly above.
-            None => (self.open_from..self.calls.len()).find(|at| self.calls[*at].result.is_none()),
+            while self.calls.get(self.open_from).is_some_and(|call| call.result.is_some()) {
+                self.open_from += 1;
+            }
+            (self.open_from < self.calls.len()).then_some(self.open_from)
         };
         let Some(at) = at else {
             if message.answers_stored_call() {
