@@ -50,9 +50,9 @@ test("job 10: what is shown is sent, and the answer streams into all windows and
     ["assistant", "Every second day."],
   ]);
   await settled(page);
-  // Both messages are steps that can be taken back.
+  // A turn is undone as a whole: the message and its answer.
   await page.locator("[data-test=talk-undo]:enabled").click();
-  await page.waitForFunction(() => document.querySelectorAll(".message").length === 4);
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 3);
   assert.deepEqual(problems, []);
 });
 
@@ -128,8 +128,8 @@ test("job 10: a conversation is begun in the store, and another program's step a
   await promisify(execFile)(CTX, ["chat", "--conversation", kept.id, "--once", "And then?"], { cwd: path });
   await last(page).locator(".text", { hasText: "Nothing more." }).waitFor();
   await page.locator("[data-test=talk-undo]:enabled").click();
-  await page.waitForFunction(() => document.querySelectorAll(".message").length === 3);
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 2);
   await page.reload();
-  await page.waitForFunction(() => document.querySelectorAll(".message").length === 3);
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 2);
   assert.deepEqual(problems, []);
 });
