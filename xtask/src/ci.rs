@@ -89,10 +89,10 @@ impl Work {
 const BESIDE: &[&[&str]] = &[
     &["attack"],
     &["conformance", "--if-possible"],
-    &["page", "--if-possible"],
+    &["explain", "--if-possible"],
     &["sdk", "--if-possible"],
     &["clients", "--if-possible"],
-    &["studio", "--check", "--if-possible"],
+    &["page", "--check", "--if-possible"],
     &["studio", "--if-possible"],
 ];
 

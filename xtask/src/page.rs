@@ -1,95 +1,153 @@
-//! `cargo xtask page`: the page of `ctx explain --html`, opened in a browser.
+//! `cargo xtask page`: builds the page of `ctx studio`, and with `--check` compares it with the committed bundle.
 //!
-//! The pages of a sample and of a hostile file have to ask for nothing, run nothing, fit into a narrow window, and be
-//! legible to everybody, in light and in dark, as far as `axe-core` can tell. So that a check that finds nothing means
-//! something, a page that is wrong in all these ways is opened too, and must be found wrong.
+//! The bundle is committed because a clone without Node.js needs the page, and this command alone writes it. The types of
+//! the API come from the Rust types: an example prints their JSON Schema, and `json-schema-to-typescript` translates it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use crate::packages::{if_possible, npm};
 use crate::workspace;
 
-/// What npm installs, and the script that drives the browser.
-pub(crate) const FILES: &[(&str, &str)] = &[
-    ("package.json", include_str!("../page/package.json")),
-    ("package-lock.json", include_str!("../page/package-lock.json")),
-    ("check.mjs", include_str!("../page/check.mjs")),
+/// The sources of the page.
+const PAGE: &str = "crates/ctx-studio/page";
+
+/// The files of the bundle, and the maximum of each in bytes after compression.
+const BUNDLE: [(&str, usize); 6] = [
+    ("index.html", 4 * 1024),
+    ("studio.js", 90 * 1024),
+    ("editor.js", 130 * 1024),
+    ("studio.css", 15 * 1024),
+    ("icons.svg", 8 * 1024),
+    ("LICENSES.txt", 32 * 1024),
 ];
 
-/// What shows the sample: dropped messages, a worldbook, macros, joined messages.
-const SAMPLE: &str = "crates/ctx-project/templates/agent.yaml \
-    --session crates/ctx-project/templates/conversation.json --profile crates/ctx-project/templates/profile.yaml \
-    --worldbook xtask/page/garden.json --model gpt-5 --context-tokens 100 --reserve 0 \
-    --disable merge-consecutive-roles --at 2026-03-14T09:00:00Z";
+/// Functions that turn a text into HTML or code. The scripts must not contain them.
+const SINKS: [&str; 5] = [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write(", "eval("];
 
-/// A file that tries to break out of the page.
-const HOSTILE: &str =
-    "xtask/page/hostile.json --input <script>alert('input')</script> --at 2026-03-14T09:00:00Z";
+/// A rule of the style sheet that keeps long lists fast.
+const NEEDED_STYLE: &str = "content-visibility:auto";
 
-/// Names under which the browser may be installed.
-const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/// The example that prints the JSON Schema of the API.
+const SCHEMA: &str = "api_schema";
 
-/// Checks the pages; with `--if-possible` it is said loudly, and is no failure, that Node.js, npm, the packages or the
-/// browser cannot be had. `--picture FILE` takes a picture of the sample.
+/// Builds the page, or checks the committed bundle. With `--if-possible`, a missing Node.js or npm is no error.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (is_optional, picture) = match arguments.as_slice() {
-        [] => (false, None),
-        ["--if-possible"] => (true, None),
-        ["--picture", file] => (false, Some(*file)),
-        _ => bail!("usage: cargo xtask page [--if-possible | --picture FILE]"),
-    };
-    let missing = "the page was NOT OPENED in a browser";
-    let Some((folder, browser)) = if_possible(is_optional, missing, prepare())? else { return Ok(()) };
-    let pages = [write(&folder, "sample.html", SAMPLE)?, write(&folder, "hostile.html", HOSTILE)?];
-    let problems = problems(&folder, &browser, picture, &pages)?;
-    ensure!(problems.is_empty(), "the page is not as it should be:\n{}", problems.join("\n"));
-    println!("page: {} pages, in light and dark, wide and narrow, have no problem", pages.len());
+    match arguments.as_slice() {
+        [] => {
+            let folder = copy()?;
+            build(&folder)?;
+            let page = workspace::root().join(PAGE);
+            for (name, _) in BUNDLE {
+                fs::copy(folder.join("one").join(name), page.join("dist").join(name))?;
+            }
+            fs::copy(folder.join("src/api.d.ts"), page.join("src/api.d.ts"))?;
+            print_sizes()
+        }
+        ["--check"] => check(&copy()?),
+        ["--check", "--if-possible"] => {
+            let folder = if_possible(true, "page: the bundle was NOT BUILT", copy())?;
+            folder.map_or(Ok(()), |folder| check(&folder))
+        }
+        _ => bail!("usage: cargo xtask page [--check [--if-possible]]"),
+    }
+}
+
+/// Prints the size of each file of the committed bundle.
+pub(crate) fn print_sizes() -> Result<()> {
+    for (name, most) in BUNDLE {
+        let bytes = compressed(&fs::read(workspace::root().join(PAGE).join("dist").join(name))?)?;
+        println!("| `{name}`, compressed | {} KB | {} KB | |", bytes.div_ceil(1024), most / 1024);
+    }
     Ok(())
 }
 
-fn prepare() -> Result<(PathBuf, PathBuf)> {
-    let browser = browser()?;
-    Ok((npm("page", FILES, "axe-core")?, browser))
+/// Copies the sources of the page to where their packages are installed.
+fn copy() -> Result<PathBuf> {
+    let page = workspace::root().join(PAGE);
+    let read =
+        |name: &str| fs::read_to_string(page.join(name)).with_context(|| format!("cannot read `{name}`"));
+    let (package, lock) = (read("package.json")?, read("package-lock.json")?);
+    let folder = npm(
+        "studio",
+        &[("package.json", &package), ("package-lock.json", &lock)],
+        "json-schema-to-typescript",
+    )?;
+    for name in ["build.mjs", "types.mjs", "tsconfig.json"] {
+        fs::write(folder.join(name), read(name)?)?;
+    }
+    workspace::replace(&page.join("src"), &folder.join("src"))?;
+    workspace::replace(&page.join("test"), &folder.join("test"))?;
+    Ok(folder)
 }
 
-/// Finds a browser.
-pub(crate) fn browser() -> Result<PathBuf> {
-    let answers = |name: &&&str| {
-        let found = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        found.is_ok_and(|status| status.success())
-    };
-    let browser = BROWSERS.iter().find(answers);
-    which(browser.with_context(|| format!("there is none of {}", BROWSERS.join(", ")))?)
-}
-
-/// Writes the page of a context, and returns its path.
-fn write(folder: &Path, name: &str, arguments: &str) -> Result<PathBuf> {
-    let path = folder.join(name);
-    let mut command = Command::new(workspace::ctx()?);
-    command.args(["explain", "--no-config"]).current_dir(workspace::root()).stdin(Stdio::null());
-    // What is wrong with the files is a part of the page.
-    workspace::run(command.args(arguments.split(' ')).arg("--html").arg(&path).stderr(Stdio::null()))?;
-    Ok(path)
-}
-
-/// Opens the pages and returns what is wrong with them, a line each.
-fn problems(folder: &Path, browser: &Path, picture: Option<&str>, pages: &[PathBuf]) -> Result<Vec<String>> {
-    let picture = picture.map_or_else(|| PathBuf::from("-"), |file| workspace::root().join(file));
+/// Writes the types of the API.
+fn write_types(folder: &Path) -> Result<()> {
+    let schema = folder.join("api.schema.json");
+    let printed = Command::new(workspace::example(SCHEMA)?).stdin(Stdio::null()).output()?;
+    ensure!(printed.status.success(), "the example `{SCHEMA}` failed");
+    fs::write(&schema, printed.stdout)?;
     let mut command = Command::new("node");
-    command.arg("check.mjs").arg(browser).arg(picture).args(pages);
-    let output = command.current_dir(folder).output().context("cannot start Node.js")?;
-    let errors = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "the browser could not be driven: {errors}");
-    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+    command.arg("types.mjs").current_dir(folder).stdin(fs::File::open(schema)?);
+    let types = command.output().context("cannot start `node`")?;
+    ensure!(types.status.success(), "no types:\n{}", String::from_utf8_lossy(&types.stderr));
+    Ok(fs::write(folder.join("src/api.d.ts"), types.stdout)?)
 }
 
-/// Finds the path of a program.
-fn which(name: &str) -> Result<PathBuf> {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let mut candidates = std::env::split_paths(&folders).map(|folder| folder.join(name));
-    candidates.find(|path| path.is_file()).with_context(|| format!("`{name}` is not on the path"))
+/// Checks the types, runs the tests of the page's model, and builds the bundle twice.
+fn build(folder: &Path) -> Result<()> {
+    write_types(folder)?;
+    for (what, program, arguments) in [
+        ("the types are wrong", "npx", &["--no-install", "tsc", "--noEmit"][..]),
+        ("the tests of the page's model failed", "npm", &["test"]),
+        ("the page cannot be built", "node", &["build.mjs", "--out=one"]),
+        ("the page cannot be built", "node", &["build.mjs", "--out=two"]),
+    ] {
+        let done = Command::new(program).args(arguments).current_dir(folder).stdin(Stdio::null()).output();
+        let output = done.with_context(|| format!("cannot start `{program}`"))?;
+        let told = || [&*output.stdout, &*output.stderr].map(String::from_utf8_lossy).concat();
+        ensure!(output.status.success(), "{what}:\n{}", told());
+    }
+    for (name, most) in BUNDLE {
+        let [one, two] = ["one", "two"].map(|build| read(&folder.join(build).join(name)));
+        let (one, two) = (one?, two?);
+        ensure!(one == two, "two builds of `{name}` differ");
+        let bytes = compressed(&one)?;
+        ensure!(bytes <= most, "`{name}` has {bytes} bytes when it is compressed, more than {most}");
+        let text = String::from_utf8_lossy(&one);
+        if name.ends_with("js") {
+            let sink = SINKS.iter().find(|sink| text.contains(*sink));
+            ensure!(sink.is_none(), "`{name}` has `{}`", sink.unwrap_or(&""));
+        }
+        ensure!(name != "studio.css" || text.contains(NEEDED_STYLE), "`{name}` lacks `{NEEDED_STYLE}`");
+    }
+    Ok(())
+}
+
+/// Compares the committed bundle with its sources.
+fn check(folder: &Path) -> Result<()> {
+    build(folder)?;
+    for (name, _) in BUNDLE {
+        let committed = read(&workspace::root().join(PAGE).join("dist").join(name))?;
+        let is_same = read(&folder.join("one").join(name))? == committed;
+        ensure!(is_same, "`{PAGE}/dist/{name}` differs from its sources: run `cargo xtask page`");
+    }
+    println!("page: the committed bundle is that of its sources");
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn compressed(bytes: &[u8]) -> Result<usize> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    std::io::Write::write_all(&mut encoder, bytes)?;
+    Ok(encoder.finish()?.len())
 }

@@ -1,24 +1,15 @@
-//! `cargo xtask studio`: the page of `ctx studio`, opened in a browser; with `--check` its bundle, built anew, with
-//! `--types` the types of its API, and with `--monkey` clicked at random.
+//! `cargo xtask studio`: the page of `ctx studio`, opened in a browser, and with `--monkey` clicked at random.
 //!
-//! The tests start `ctx studio` on folders of their own and do its jobs by mouse and by keyboard. The committed bundle
-//! has to be what its sources give, byte for byte, and small.
-
-mod types;
+//! The tests start `ctx studio` on folders of their own and do its jobs by mouse and by keyboard.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use crate::packages::{if_possible, loud, npm};
-use crate::{page, workspace};
-
-/// The sources of the page.
-const PAGE: &str = "crates/ctx-studio/page";
+use crate::{explain, page, workspace};
 
 /// The tests of the page.
 const TESTS: &str = "xtask/page/studio";
@@ -29,57 +20,29 @@ const KILLS: &str = "kills.test.mjs";
 /// The example with a processor of its own, whose form the tests fill in.
 const OWN_PARTS: &str = "own_parts";
 
-/// The files of the bundle, and how many bytes each may have when it is compressed.
-const BUNDLE: [(&str, usize); 6] = [
-    ("index.html", 4 * 1024),
-    ("studio.js", 90 * 1024),
-    ("editor.js", 130 * 1024),
-    ("studio.css", 15 * 1024),
-    ("icons.svg", 8 * 1024),
-    ("LICENSES.txt", 32 * 1024),
-];
-
-/// What must stand nowhere in the scripts: what makes HTML or code of a text.
-const SINKS: [&str; 5] = [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write(", "eval("];
-
-/// What the style sheet needs so that long lists stay fast.
-const NEEDED_STYLE: &str = "content-visibility:auto";
-
-const USAGE: &str =
-    "usage: cargo xtask studio [--check | --types | --kills N | --monkey MINUTES] [--if-possible]";
+const USAGE: &str = "usage: cargo xtask studio [--kills N | --monkey MINUTES] [--if-possible]";
 
 /// What is to be done.
 enum Work {
-    /// Builds the bundle and compares it.
-    Check,
-    /// Writes the types of the API.
-    Types,
     /// Opens the page; with a number, only to kill the server so many times.
     Open(Option<u32>),
     /// Clicks at random for so many minutes.
     Monkey(u32),
 }
 
-/// Opens the page in a browser, or checks its bundle; with `--if-possible` it is said loudly, and is no failure, that
-/// Node.js, npm, the packages or the browser cannot be had.
+/// Opens the page in a browser; with `--if-possible` it is said loudly, and is no failure, that Node.js, npm, the
+/// packages or the browser cannot be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let is_optional = arguments.last().is_some_and(|last| last == "--if-possible");
     let arguments: Vec<&str> =
         arguments.iter().map(String::as_str).take(arguments.len() - usize::from(is_optional)).collect();
     let work = match arguments.as_slice() {
         [] => Work::Open(None),
-        ["--check"] => Work::Check,
-        ["--types"] => Work::Types,
         ["--kills", count] => Work::Open(Some(count.parse().context(USAGE)?)),
         ["--monkey", minutes] => Work::Monkey(minutes.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
     match work {
-        Work::Types => types::write(),
-        Work::Check => {
-            let found = if_possible(is_optional, "studio: the bundle was NOT BUILT", copied())?;
-            found.map_or(Ok(()), |folder| check(&folder))
-        }
         Work::Open(kills) => opened(is_optional, |folder, browser| open(folder, browser, kills)),
         Work::Monkey(minutes) => opened(is_optional, |folder, browser| monkey(folder, browser, minutes)),
     }
@@ -101,8 +64,8 @@ fn monkey(folder: &Path, browser: &Path, minutes: u32) -> Result<()> {
 
 /// Copies the tests to where their packages are installed.
 fn tests() -> Result<(PathBuf, PathBuf)> {
-    let browser = page::browser()?;
-    let folder = npm("page", page::FILES, "axe-core")?;
+    let browser = explain::browser()?;
+    let folder = npm("page", explain::FILES, "axe-core")?;
     workspace::replace(&workspace::root().join(TESTS), &folder.join("studio"))?;
     Ok((folder, browser))
 }
@@ -180,71 +143,9 @@ pub(crate) fn bench() -> Result<()> {
     command.arg(folder.join("studio/bench.mjs")).current_dir(&folder).stdin(Stdio::null());
     command.env("CTX", workspace::release()?).env("CHROMIUM", browser);
     workspace::run(&mut command)?;
-    for (name, most) in BUNDLE {
-        let bytes = compressed(&fs::read(workspace::root().join(PAGE).join("dist").join(name))?)?;
-        println!("| `{name}`, compressed | {} KB | {} KB | |", bytes.div_ceil(1024), most / 1024);
-    }
-    Ok(())
+    page::print_sizes()
 }
 
 fn is_test(path: &Path) -> bool {
     path.to_str().is_some_and(|path| path.ends_with(".test.mjs"))
-}
-
-/// Copies the sources of the page to where their packages are installed.
-fn copied() -> Result<PathBuf> {
-    let page = workspace::root().join(PAGE);
-    let read =
-        |name: &str| fs::read_to_string(page.join(name)).with_context(|| format!("cannot read `{name}`"));
-    let (package, lock) = (read("package.json")?, read("package-lock.json")?);
-    let folder = npm("studio", &[("package.json", &package), ("package-lock.json", &lock)], "esbuild")?;
-    for name in ["build.mjs", "tsconfig.json"] {
-        fs::write(folder.join(name), read(name)?)?;
-    }
-    workspace::replace(&page.join("src"), &folder.join("src"))?;
-    workspace::replace(&page.join("test"), &folder.join("test"))?;
-    Ok(folder)
-}
-
-/// Checks the types, runs the tests of the page's model, builds the bundle twice and compares it with the committed one.
-fn check(folder: &Path) -> Result<()> {
-    types::check()?;
-    for (what, program, arguments) in [
-        ("the types are wrong", "npx", &["--no-install", "tsc", "--noEmit"][..]),
-        ("the tests of the page's model failed", "npm", &["test"]),
-        ("the page cannot be built", "node", &["build.mjs", "--out=one"]),
-        ("the page cannot be built", "node", &["build.mjs", "--out=two"]),
-    ] {
-        let done = Command::new(program).args(arguments).current_dir(folder).stdin(Stdio::null()).output();
-        let output = done.with_context(|| format!("cannot start `{program}`"))?;
-        let told = || [&*output.stdout, &*output.stderr].map(String::from_utf8_lossy).concat();
-        ensure!(output.status.success(), "{what}:\n{}", told());
-    }
-    let dist = workspace::root().join(PAGE).join("dist");
-    for (name, most) in BUNDLE {
-        let [one, two, committed] = [folder.join("one"), folder.join("two"), dist.clone()]
-            .map(|folder| fs::read(folder.join(name)).with_context(|| format!("cannot read `{name}`")));
-        let (one, two, committed) = (one?, two?, committed?);
-        ensure!(one == two, "two builds of `{name}` differ");
-        ensure!(
-            one == committed,
-            "`{PAGE}/dist/{name}` is not what its sources give: run `npm ci --ignore-scripts && npm run build` in `{PAGE}`"
-        );
-        let bytes = compressed(&one)?;
-        ensure!(bytes <= most, "`{name}` has {bytes} bytes when it is compressed, more than {most}");
-        let text = String::from_utf8_lossy(&one);
-        if name.ends_with("js") {
-            let sink = SINKS.iter().find(|sink| text.contains(*sink));
-            ensure!(sink.is_none(), "`{name}` has `{}`", sink.unwrap_or(&""));
-        }
-        ensure!(name != "studio.css" || text.contains(NEEDED_STYLE), "`{name}` lacks `{NEEDED_STYLE}`");
-    }
-    println!("studio: the bundle is what its sources give");
-    Ok(())
-}
-
-fn compressed(bytes: &[u8]) -> Result<usize> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    std::io::Write::write_all(&mut encoder, bytes)?;
-    Ok(encoder.finish()?.len())
 }

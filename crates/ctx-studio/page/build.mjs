@@ -1,11 +1,12 @@
-// Bundles the page into `dist/`: the same sources give the same bytes. `--watch` builds again after each change.
+// Bundles the page: the same sources give the same bytes. `cargo xtask page` calls it; `--watch` builds again after each
+// change, for work on the page.
 import { build, context } from "esbuild";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync, copyFileSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = process.argv.find((argument) => argument.startsWith("--out="))?.slice(6) ?? join(here, "dist");
+const out = process.argv.find((argument) => argument.startsWith("--out="))?.slice(6) ?? join(here, "build");
 
 /** Takes the one place out of the bundle where a text could become HTML: what was meant as HTML is shown as text. */
 const noHtml = {
