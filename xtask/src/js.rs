@@ -19,7 +19,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::packages::{if_possible, npm};
-use crate::{page, python, workspace};
+use crate::{explain, python, workspace};
 
 /// The package, from the root of the workspace.
 const PACKAGE: &str = "bindings/js";
@@ -114,7 +114,7 @@ fn packed_size(bytes: &[u8]) -> Result<usize> {
 }
 
 fn test(folder: &Path) -> Result<()> {
-    let browser = page::browser().context("the tests open the package in Chromium")?;
+    let browser = explain::browser().context("the tests open the package in Chromium")?;
     let (suite, calls) = (folder.join("suite.zip"), folder.join("calls"));
     let pack = ["run", "--quiet", "--package", "suite", "--"];
     workspace::run(workspace::cargo(&pack).arg("--out").arg(&suite))?;
