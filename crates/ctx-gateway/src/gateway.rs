@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use axum::http::HeaderValue;
 use ctx_chat::{Client, ConversationStore};
-use ctx_engine::TurnCache;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, OnLoss, ProjectError, Sources, files, store};
 use ctx_types::internal::excerpt;
 use ctx_types::session::NodeId;
@@ -20,7 +19,7 @@ use crate::body::{BodyReader, DEFAULT_MAX_BYTES};
 use crate::bounded_map::BoundedMap;
 use crate::conversation_cache::{ConversationCache, MAX_MESSAGES};
 use crate::conversation_name::{NamingFields, StoredResponse};
-use crate::history_cache::{self, HistoryHash};
+use crate::history_cache::{self, CachedHistory, HistoryHash};
 use crate::keys::{KeyFile, Keys};
 use crate::limits::Meters;
 use crate::metrics::Metrics;
@@ -151,7 +150,7 @@ pub(crate) struct Server {
     pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) conversations: ConversationCache,
     /// Caches of unnamed requests.
-    pub(crate) caches: BoundedMap<HistoryHash, Arc<TurnCache>>,
+    pub(crate) caches: BoundedMap<HistoryHash, CachedHistory>,
     /// Fields of requests that name a conversation.
     pub(crate) naming: NamingFields,
     /// Responses of named conversations, by client key and id.

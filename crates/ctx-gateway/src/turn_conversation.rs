@@ -17,6 +17,7 @@ use crate::history_cache::{self, FoundCache};
 use crate::keys::KeyEntry;
 use crate::memory::ReservedMemory;
 use crate::request_options::stored_id;
+use crate::shared_prefix::SentRequest;
 use crate::turn::GatewayRequest;
 
 /// Time in which the same message again is a retry.
@@ -39,7 +40,7 @@ pub(crate) struct NamedConversation {
 /// The messages of a request that is not stored.
 pub(crate) struct UnnamedConversation {
     pub(crate) session: Session,
-    pub(crate) cache: Option<FoundCache>,
+    pub(crate) cache: FoundCache,
 }
 
 /// Stores the new messages of a named conversation. Also returns the user's text, which the turn stores.
@@ -269,6 +270,22 @@ impl TurnConversation {
         match self {
             Self::Named(named) => named.cached.conversation.session(),
             Self::Unnamed(unnamed) => &unnamed.session,
+        }
+    }
+
+    /// Returns the previous request to the provider.
+    pub(crate) fn sent(&self) -> Option<Arc<SentRequest>> {
+        match self {
+            Self::Named(named) => named.cached.sent.clone(),
+            Self::Unnamed(unnamed) => unnamed.cache.sent.clone(),
+        }
+    }
+
+    /// Sets the latest request to the provider.
+    pub(crate) fn set_sent(&mut self, sent: Option<Arc<SentRequest>>) {
+        match self {
+            Self::Named(named) => named.cached.sent = sent,
+            Self::Unnamed(unnamed) => unnamed.cache.sent = sent,
         }
     }
 }
