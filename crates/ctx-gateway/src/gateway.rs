@@ -11,7 +11,7 @@ use ctx_chat::{Client, ConversationStore};
 use ctx_project::{Config, ConfigOptions, EndpointOptions, OnLoss, ProjectError, Sources, files, store};
 use ctx_types::internal::excerpt;
 use ctx_types::session::NodeId;
-use ctx_types::{Phrase, phrase};
+use ctx_types::{CachePolicy, Phrase, phrase};
 use tokio::net::TcpListener;
 
 use crate::agents::{Agents, LoadedAgent};
@@ -146,6 +146,8 @@ pub(crate) struct Server {
     pub(crate) bodies: BodyReader,
     pub(crate) time: TimeLimits,
     pub(crate) on_loss: OnLoss,
+    /// Placement of cache marks in requests to Anthropic's API, if the client sets none.
+    pub(crate) cache_marks: CachePolicy,
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) conversations: ConversationCache,
@@ -230,6 +232,7 @@ impl Gateway {
             bodies,
             time,
             on_loss,
+            cache_marks: serve.cache_marks.unwrap_or(CachePolicy::Stable),
             meters: Meters::default(),
             store,
             conversations: ConversationCache::new(loaded_messages),

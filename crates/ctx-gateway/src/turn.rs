@@ -12,7 +12,7 @@ use ctx_chat::{
 use ctx_pipeline::Cancel;
 use ctx_types::report::Report;
 use ctx_types::session::{NodeId, Session};
-use ctx_types::{Diagnostic, Role, Severity, phrase};
+use ctx_types::{Diagnostic, PrefixMode, Role, Severity, TurnInput, phrase};
 use ctx_wire::{Dialect, Reply, codes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -226,7 +226,7 @@ pub(crate) async fn preview(
     fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;
     let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), Some(&session));
-    turn.turn.is_stateless = is_stateless;
+    set_prefix(&mut turn.turn, server, &request, (&agent, is_stateless));
     let memory = cached.map(|cached| &cached.memory).or_else(|| cache.as_ref()?.turns.as_deref());
     let preview = Box::pin(preview_turn(&chat, Some(&session), memory, turn)).await;
     if let Some((Some(lease), cached)) = leased {
@@ -236,6 +236,26 @@ pub(crate) async fn preview(
         cache.store(&server.caches);
     }
     preview.map_err(ApiError::from)
+}
+
+/// Sets what keeps the prefix of the next request unchanged.
+///
+/// No conversation stores the insertions of an unnamed request. Unless the agent file asks for `moving`, text that can
+/// change therefore follows the pending message.
+fn set_prefix(
+    turn: &mut TurnInput,
+    server: &Server,
+    request: &GatewayRequest,
+    (agent, is_stateless): (&ServedAgent, bool),
+) {
+    turn.is_stateless = is_stateless;
+    let is_moving = agent.setup.agent.agent().prefix.as_deref() == Some(PrefixMode::Moving.as_str());
+    if is_stateless && !is_moving {
+        turn.prefix = Some(PrefixMode::AppendOnly);
+    }
+    if agent.setup.endpoint().dialect == Dialect::Anthropic && !request.body.has_cache_marks {
+        turn.cache_marks = server.cache_marks;
+    }
 }
 
 /// Adds the client's parameters to the agent's. Returns the names of parameters that the provider's dialect does not
@@ -329,7 +349,8 @@ impl Turn {
         let session = self.conversation.session();
         let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(session));
-        request.turn.is_stateless = matches!(self.conversation, TurnConversation::Unnamed(_));
+        let is_stateless = matches!(self.conversation, TurnConversation::Unnamed(_));
+        set_prefix(&mut request.turn, &self.server, &self.request, (&agent, is_stateless));
         request.tags.run_id = self.request.tags().run_id;
         self.record_losses(&found);
         let mut chat = agent.setup.for_turns(None);
