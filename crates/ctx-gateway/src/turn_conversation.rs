@@ -8,7 +8,7 @@ use ctx_types::session::{Node, NodeId, Session, SessionError, SessionOp};
 use ctx_types::{Content, Role, phrase};
 
 use crate::agents::ServedAgent;
-use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session};
+use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session, take_stored_ids};
 use crate::api_error::ApiError;
 use crate::conversation_cache::{CachedConversation, ConversationLease, load};
 use crate::conversation_name::ConversationName;
@@ -140,6 +140,9 @@ pub(crate) fn align_messages(
         (Some(after), Some(session)) => Some(align_below(session, after, &mut messages, rules)),
         (after, None) => after.clone(),
     };
+    if let Some(session) = session {
+        take_stored_ids(session, &mut messages);
+    }
     let input = messages.pop_if(|last| last.is_new() && is_plain_text(&last.node));
     let input = input.and_then(|last| last.node.content).map(|content| content.text().into_owned());
     (messages, input, after)
