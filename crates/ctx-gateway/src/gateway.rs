@@ -70,6 +70,9 @@ pub struct Options {
     pub passthrough: bool,
     /// Handling of parts of a request that the API dialect of the provider cannot express.
     pub on_loss: Option<OnLoss>,
+    /// Placement of cache marks in requests to Anthropic's API, if the client sets none. The default is
+    /// [`CachePolicy::Stable`].
+    pub cache_marks: Option<CachePolicy>,
     /// Time limits of clients.
     pub time: TimeLimits,
     /// OpenTelemetry collector of request spans, such as `http://127.0.0.1:4318`. By default, spans are not sent.
@@ -210,6 +213,7 @@ impl Gateway {
         let passthrough = is_passthrough.then(|| Client::new(endpoint));
         let passthrough = passthrough.transpose().map_err(ProjectError::from)?;
         let on_loss = options.on_loss.unwrap_or_else(|| config.on_loss());
+        let cache_marks = options.cache_marks.or(serve.cache_marks).unwrap_or(CachePolicy::Stable);
         let naming = NamingFields::read(config.conversation_names());
         let naming = naming.map_err(GatewayError::Unusable)?;
         let store = open_store(options.store.as_deref(), &config);
@@ -232,7 +236,7 @@ impl Gateway {
             bodies,
             time,
             on_loss,
-            cache_marks: serve.cache_marks.unwrap_or(CachePolicy::Stable),
+            cache_marks,
             meters: Meters::default(),
             store,
             conversations: ConversationCache::new(loaded_messages),
