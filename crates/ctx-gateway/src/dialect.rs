@@ -41,7 +41,7 @@ pub(crate) struct ClientRequest {
     pub(crate) wants_usage: bool,
     /// Dropped fields, which have no counterpart in the API of the provider.
     pub(crate) lost: Vec<String>,
-    /// Whether the client asks the provider to cache.
+    /// Whether the client sets cache marks of Anthropic.
     pub(crate) has_cache_marks: bool,
 }
 
@@ -80,16 +80,15 @@ pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<ClientR
     Ok(ClientRequest { has_cache_marks, ..request? })
 }
 
-/// Returns whether a body, or a block in it, has a cache mark.
+/// Returns whether a body, or a block in it, has a cache mark of Anthropic.
 fn has_cache_marks(block: &Map<String, Value>) -> bool {
-    const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
     const INNER: [&str; 6] = ["system", "tools", "messages", "input", "content", "output"];
     let has_mark = |value: &Value| match value {
         Value::Array(blocks) => blocks.iter().filter_map(Value::as_object).any(has_cache_marks),
         Value::Object(block) => has_cache_marks(block),
         _ => false,
     };
-    MARKS.iter().any(|key| block.get(*key).is_some_and(Value::is_object))
+    block.get("cache_control").is_some_and(Value::is_object)
         || INNER.iter().filter_map(|key| block.get(*key)).any(has_mark)
 }
 
