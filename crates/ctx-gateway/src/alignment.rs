@@ -282,7 +282,7 @@ fn is_same_id(one: Option<&str>, other: Option<&str>) -> bool {
     one == other || one.zip(other).is_some_and(|(one, other)| is_added_id(one) || is_added_id(other))
 }
 
-/// Returns whether a call had no id, so that the reader of the request added one: `call-1-0`.
+/// Returns whether the reader of a request added the id, such as `call-1-0`, to a call without one.
 fn is_added_id(id: &str) -> bool {
     let numbers = id.strip_prefix("call-").and_then(|numbers| numbers.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

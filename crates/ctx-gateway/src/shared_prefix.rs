@@ -28,8 +28,8 @@ impl SentRequest {
         self.parts.len() * size_of::<BodyPart>()
     }
 
-    /// Compares whole parts from the start. The tokens of the request are distributed by the sizes of its parts, so that
-    /// no text is counted twice.
+    /// Compares whole parts from the start. Distributes the tokens of the request by the sizes of its parts, because
+    /// counting each part would take as long as counting the request again.
     pub(crate) fn shared_prefix(&self, previous: Option<&Self>) -> SharedPrefix {
         let known = previous.map(|previous| previous.parts.as_slice()).unwrap_or_default();
         let repeated = self.parts.iter().zip(known).take_while(|(part, known)| part == known).count();
