@@ -49,7 +49,7 @@ impl<K: Clone + Ord, V: Clone> BoundedMap<K, V> {
     pub(crate) fn insert_weighted(&self, owner: &str, key: K, value: V, weight: usize) {
         let mut entries = self.lock();
         entries.remove(&key);
-        let (age, owner) = (entries.next, Arc::from(owner));
+        let (age, owner): (u64, Arc<str>) = (entries.next, owner.into());
         entries.next += 1;
         entries.weight += weight;
         let empty = || OwnedEntries { by_age: BTreeMap::new(), weight: 0 };
