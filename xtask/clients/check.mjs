@@ -26,6 +26,7 @@ const PRESET = 'You are Ada. It is January 31, 2026.';
 const LORE = 'Grass is green because of chlorophyll.';
 const SEPARATOR = '\n\n---\n\n';
 const AGENT = `name: Ada
+prefix: moving
 parameters:
   temperature: 0.5
   processors: [{id: recall, enabled: true}]

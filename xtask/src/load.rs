@@ -5,6 +5,7 @@
 
 pub(crate) mod client;
 pub(crate) mod gateway;
+mod prefix;
 mod streams;
 pub(crate) mod upstream;
 
@@ -74,19 +75,27 @@ const MEMORY: u64 = 200;
 ///
 /// - `--postgres`, `--sqlite`: only the tests of 2 processes, on that store
 /// - `--quick`: small numbers
+/// - `--turns N`: only the prefix that requests of conversations of so many turns share
 /// - `--program`: a prebuilt command
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (mut plan, mut program, mut part, mut rest) = (FULL, None, None, arguments);
+    let mut turns = None;
     while let Some((first, more)) = rest.split_first() {
         rest = more;
         match (first.as_str(), more.split_first()) {
             ("--quick", _) => plan = QUICK,
             ("--postgres" | "--sqlite", _) if part.is_none() => part = Some(first.as_str()),
             ("--program", Some((path, more))) => (program, rest) = (Some(std::path::absolute(path)?), more),
-            _ => bail!("usage: cargo xtask load [--postgres | --sqlite] [--quick] [--program CTX]"),
+            ("--turns", Some((count, more))) => (turns, rest) = (Some(count.parse()?), more),
+            _ => {
+                bail!("usage: cargo xtask load [--postgres | --sqlite | --turns N] [--quick] [--program CTX]")
+            }
         }
     }
     let program = program.map_or_else(workspace::release, Ok)?;
+    if let Some(turns) = turns {
+        return prefix::measure(turns, &program);
+    }
     if cfg!(debug_assertions) {
         // Clients and provider share the machine with the gateway, so they must be fast too.
         let mut command =

@@ -72,7 +72,7 @@ const VERBS: &[Verb] = verbs! {
     "page" page::run, "[--check [--if-possible]]  builds the page of `ctx studio`";
     "studio" studio::run, "[--kills N] [--if-possible]  the page of `ctx studio` in a browser";
     "attack" attack::run, "[--program CTX] [--only TEXT]  tries to read secrets, or to stop the command";
-    "load" load::run, "[--postgres | --sqlite] [--quick] [--program CTX]  `ctx serve` with 200 streams";
+    "load" load::run, "[--postgres | --sqlite | --turns N] [--quick] [--program CTX]  `ctx serve` under load";
     "bench" bench::run, "[[variables] MESSAGES... | studio]  what a turn costs; how fast the page is";
     "sequences" sequences::run, "[--program CTX] [--only MARKER]  linear work for repeated text (valgrind)";
     "kills" long_tests::kills, "[--count N] [--seed N]  conversations whose program is killed at random";

@@ -1,6 +1,7 @@
 //! Finds the messages of a request in a stored conversation, and shows the conversation as the request has it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ctx_engine::PreparedInput;
@@ -58,7 +59,10 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
         // Only reports of failures follow the last message; they are not sent.
         Some(id) if known < request.len() && path.last().is_some_and(|(last, _)| *last == id) => leaf,
         Some(id) => id,
-        None if rules.sends_history || request.iter().any(is_reply) => session.root_id(),
+        None if rules.sends_history => session.root_id(),
+        // A client that sends only new messages repeats the calls of the last reply before their results.
+        None if request.first().is_some_and(|first| is_reply(first) && first.has_calls()) => leaf,
+        None if request.iter().any(is_reply) => session.root_id(),
         None => leaf,
     };
     let (after, last) = (after.clone(), last.cloned());
@@ -87,6 +91,28 @@ pub(crate) fn align_below(
         message.stored = Some(id);
     }
     last
+}
+
+/// Gives calls without ids, and their results, the ids of the stored calls.
+pub(crate) fn take_stored_ids(session: &Session, messages: &mut [RequestMessage]) {
+    let mut ids: HashMap<Arc<str>, Arc<str>> = HashMap::new();
+    for RequestMessage { node, stored } in messages {
+        let stored = stored.as_ref().and_then(|id| session.node(id));
+        let known = stored.into_iter().flat_map(|stored| &stored.tool_calls);
+        for (call, known) in node.tool_calls.iter_mut().zip(known) {
+            if let (Some(id), Some(known)) = (&mut call.id, &known.id)
+                && is_added_id(id)
+            {
+                ids.insert(id.clone(), known.clone());
+                id.clone_from(known);
+            }
+        }
+        if let Some(id) = &mut node.tool_call_id
+            && let Some(known) = ids.get(id)
+        {
+            id.clone_from(known);
+        }
+    }
 }
 
 /// Returns the messages of the active branch that a request of this length can match. One message matches only at the
@@ -221,6 +247,10 @@ impl<'a> ComparedMessage<'a> {
         Self { role: node.role.unwrap_or_default(), text, node }
     }
 
+    fn has_calls(&self) -> bool {
+        !self.node.tool_calls.is_empty()
+    }
+
     /// Parts other than texts. Replies are stored with their texts and calls.
     fn parts(&self) -> impl Iterator<Item = Cow<'a, Value>> {
         let parts = match &self.node.content {
@@ -238,8 +268,9 @@ impl PartialEq for ComparedMessage<'_> {
     fn eq(&self, other: &Self) -> bool {
         let calls = || self.node.tool_calls.iter().zip(&other.node.tool_calls);
         self.role == other.role
-            && self.text == other.text
-            && self.node.tool_call_id == other.node.tool_call_id
+            // Some clients do not repeat the text before calls.
+            && (self.text == other.text || self.has_calls())
+            && is_same_id(self.node.tool_call_id.as_deref(), other.node.tool_call_id.as_deref())
             && self.node.is_tool_error() == other.node.is_tool_error()
             && self.node.tool_calls.len() == other.node.tool_calls.len()
             && calls().all(|(one, other)| is_same_call(one, other))
@@ -247,12 +278,23 @@ impl PartialEq for ComparedMessage<'_> {
     }
 }
 
+fn is_same_id(one: Option<&str>, other: Option<&str>) -> bool {
+    one == other || one.zip(other).is_some_and(|(one, other)| is_added_id(one) || is_added_id(other))
+}
+
+/// Returns whether the reader of a request added the id, such as `call-1-0`, to a call without one.
+fn is_added_id(id: &str) -> bool {
+    let numbers = id.strip_prefix("call-").and_then(|numbers| numbers.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.is_some_and(|(index, position)| is_number(index) && is_number(position))
+}
+
 fn is_same_call(one: &StoredToolCall, other: &StoredToolCall) -> bool {
     let arguments = |call: &StoredToolCall| call.arguments.clone().unwrap_or_default();
     let (ours, theirs) = (arguments(one), arguments(other));
     // Some dialects send arguments as JSON, whose spaces are lost.
     let json = |text: &str| serde_json::from_str::<Value>(text).ok();
-    one.id == other.id
+    is_same_id(one.id.as_deref(), other.id.as_deref())
         && one.name == other.name
         && (ours == theirs || json(&ours).is_some_and(|ours| Some(ours) == json(&theirs)))
 }
@@ -366,6 +408,43 @@ mod tests {
         check("AaAaAa", "AaB", "n5 n6", "n6");
         check("AaAaB", "AaAaB", "n1 n2 n3 n4 n5", "n5");
         check("AaBb", "AaBbAaBc", "n1 n2 n3 n4", "n4");
+    }
+
+    fn calling(text: &str, id: &str) -> Node {
+        let call = StoredToolCall {
+            id: Some(id.into()),
+            name: Some("look".into()),
+            arguments: Some("{}".into()),
+            ..StoredToolCall::default()
+        };
+        Node { tool_calls: vec![call], ..Node::new(Role::Assistant, text) }
+    }
+
+    fn result(id: &str) -> Node {
+        Node { tool_call_id: Some(id.into()), ..Node::new(Role::Tool, "red") }
+    }
+
+    /// Aligns the calls of an incremental client. Returns the stored messages, the parent of the new ones, and the ids
+    /// of the results.
+    fn align_calls(request: Vec<Node>) -> (Vec<Option<NodeId>>, NodeId, Vec<Arc<str>>) {
+        let stored = [Node::new(Role::User, "Which?"), calling("Let me look.", "c1")];
+        let (session, _) = Session::linear("c", stored);
+        let mut messages: Vec<RequestMessage> = request.into_iter().map(RequestMessage::new).collect();
+        let rules = AlignmentRules { sends_history: false, is_retry: &|_| false };
+        let after = align(&session, &mut messages, rules);
+        take_stored_ids(&session, &mut messages);
+        let results = messages.iter().filter_map(|message| message.node.tool_call_id.clone()).collect();
+        (messages.into_iter().map(|message| message.stored).collect(), after, results)
+    }
+
+    #[test]
+    fn aligns_calls_without_text_or_ids() {
+        let id = |id: &str| NodeId::from(id);
+        let expected = (vec![Some(id("n2")), None], id("n2"), vec![id("c1")]);
+        assert_eq!(align_calls(vec![calling("", "c1"), result("c1")]), expected);
+        assert_eq!(align_calls(vec![calling("", "call-0-0"), result("call-0-0")]), expected);
+        let (stored, after, _) = align_calls(vec![calling("", "c2"), result("c2")]);
+        assert_eq!((stored, after), (vec![None, None], id("n2")));
     }
 
     #[test]

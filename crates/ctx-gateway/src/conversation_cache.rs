@@ -14,6 +14,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use crate::api_error::ApiError;
+use crate::shared_prefix::SentRequest;
 
 /// Default limit of the messages of all cached conversations.
 pub(crate) const MAX_MESSAGES: usize = 1_000_000;
@@ -73,6 +74,8 @@ struct CacheSlot {
 pub(crate) struct CachedConversation {
     pub(crate) conversation: Conversation,
     pub(crate) memory: TurnCache,
+    /// The latest request to the provider.
+    pub(crate) sent: Option<Arc<SentRequest>>,
     size: ConversationSize,
 }
 
@@ -95,7 +98,7 @@ impl CachedConversation {
     /// O(size).
     pub(crate) fn new(conversation: Conversation) -> Self {
         let size = ConversationSize { revision: u64::MAX, messages: 0, bytes: 0 };
-        let mut cached = Self { conversation, memory: TurnCache::default(), size };
+        let mut cached = Self { conversation, memory: TurnCache::default(), sent: None, size };
         cached.measure();
         cached
     }

@@ -10,6 +10,7 @@ use crate::conversation_cache::{CachedConversation, load};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::request_options::{RequestOptions, parse_conversation_name, stored_id};
+use crate::shared_prefix::SharedPrefix;
 
 /// Maximum number of listed conversations.
 const MAX_LISTED: usize = 1_000;
@@ -72,6 +73,7 @@ pub(crate) fn report(
     })?;
     Ok(json!({
         "conversation": name, "turn": turn, "report": report.report, "lost": report.lost, "error": report.error,
+        "sharedPrefix": report.shared_prefix.map(SharedPrefix::to_json),
     }))
 }
 

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use axum::http::HeaderValue;
 use ctx_chat::{Client, ConversationStore};
-use ctx_engine::TurnCache;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, OnLoss, ProjectError, Sources, files, store};
 use ctx_types::internal::excerpt;
 use ctx_types::session::NodeId;
-use ctx_types::{Phrase, phrase};
+use ctx_types::{CachePolicy, Phrase, phrase};
 use tokio::net::TcpListener;
 
 use crate::agents::{Agents, LoadedAgent};
@@ -20,7 +19,7 @@ use crate::body::{BodyReader, DEFAULT_MAX_BYTES};
 use crate::bounded_map::BoundedMap;
 use crate::conversation_cache::{ConversationCache, MAX_MESSAGES};
 use crate::conversation_name::{NamingFields, StoredResponse};
-use crate::history_cache::{self, HistoryHash};
+use crate::history_cache::{self, CachedHistory, HistoryHash};
 use crate::keys::{KeyFile, Keys};
 use crate::limits::Meters;
 use crate::metrics::Metrics;
@@ -71,6 +70,9 @@ pub struct Options {
     pub passthrough: bool,
     /// Handling of parts of a request that the API dialect of the provider cannot express.
     pub on_loss: Option<OnLoss>,
+    /// Placement of cache marks in requests to Anthropic's API, if the client sets none. The default is
+    /// [`CachePolicy::Stable`].
+    pub cache_marks: Option<CachePolicy>,
     /// Time limits of clients.
     pub time: TimeLimits,
     /// OpenTelemetry collector of request spans, such as `http://127.0.0.1:4318`. By default, spans are not sent.
@@ -147,11 +149,13 @@ pub(crate) struct Server {
     pub(crate) bodies: BodyReader,
     pub(crate) time: TimeLimits,
     pub(crate) on_loss: OnLoss,
+    /// Placement of cache marks in requests to Anthropic's API, if the client sets none.
+    pub(crate) cache_marks: CachePolicy,
     pub(crate) meters: Meters,
     pub(crate) store: Arc<dyn ConversationStore>,
     pub(crate) conversations: ConversationCache,
     /// Caches of unnamed requests.
-    pub(crate) caches: BoundedMap<HistoryHash, Arc<TurnCache>>,
+    pub(crate) caches: BoundedMap<HistoryHash, CachedHistory>,
     /// Fields of requests that name a conversation.
     pub(crate) naming: NamingFields,
     /// Responses of named conversations, by client key and id.
@@ -209,6 +213,7 @@ impl Gateway {
         let passthrough = is_passthrough.then(|| Client::new(endpoint));
         let passthrough = passthrough.transpose().map_err(ProjectError::from)?;
         let on_loss = options.on_loss.unwrap_or_else(|| config.on_loss());
+        let cache_marks = options.cache_marks.or(serve.cache_marks).unwrap_or(CachePolicy::Stable);
         let naming = NamingFields::read(config.conversation_names());
         let naming = naming.map_err(GatewayError::Unusable)?;
         let store = open_store(options.store.as_deref(), &config);
@@ -231,6 +236,7 @@ impl Gateway {
             bodies,
             time,
             on_loss,
+            cache_marks,
             meters: Meters::default(),
             store,
             conversations: ConversationCache::new(loaded_messages),

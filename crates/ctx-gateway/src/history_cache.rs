@@ -11,6 +11,7 @@ use ctx_types::{Content, Role};
 use sha2::{Digest as _, Sha256};
 
 use crate::bounded_map::BoundedMap;
+use crate::shared_prefix::SentRequest;
 
 /// Maximum size of all caches, in bytes.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
@@ -18,13 +19,16 @@ pub(crate) const MAX_BYTES: usize = 256 << 20;
 /// Estimated size of a cache without messages, in bytes.
 const ENTRY_BYTES: usize = 4 << 10;
 
+/// Estimated size of the data of a short request without the hashes of its parts, in bytes.
+const SHORT_ENTRY_BYTES: usize = 1 << 10;
+
 /// Estimated size of a message in a cache without its text, in bytes.
 const MESSAGE_BYTES: usize = 512;
 
 /// Estimated size of the caches of a byte of text: the index of recall, and the rewritten prefix.
 const BYTES_PER_BYTE: usize = 8;
 
-/// Shortest history with a cache. Shorter ones cost little.
+/// Shortest history with a cache of turns. Shorter ones cost little.
 const MIN_MESSAGES: usize = 20;
 
 /// Replies at the end of a request that may follow a cached history.
@@ -33,23 +37,32 @@ const MAX_REPLIES: usize = 64;
 /// Hash of the owner, the agent, and the messages without system messages.
 pub(crate) type HistoryHash = [u8; 32];
 
-/// The cache of a request, and where to keep it.
-#[derive(Debug)]
-pub(crate) struct FoundCache {
-    hash: HistoryHash,
-    bytes: usize,
-    pub(crate) cache: Arc<TurnCache>,
+/// Data of a request for the next request of its conversation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CachedHistory {
+    turns: Arc<TurnCache>,
+    sent: Option<Arc<SentRequest>>,
 }
 
-/// Takes the cache of the longest history that a request continues. `None` if the request is short.
+/// The data for a request, and where to keep it.
+#[derive(Debug)]
+pub(crate) struct FoundCache {
+    owner: String,
+    hash: HistoryHash,
+    /// Estimated size without `sent`, in bytes.
+    bytes: usize,
+    /// `None` if the request is short.
+    pub(crate) turns: Option<Arc<TurnCache>>,
+    /// The latest request to the provider.
+    pub(crate) sent: Option<Arc<SentRequest>>,
+}
+
+/// Takes the data of the longest history that a request continues.
 pub(crate) fn take(
-    caches: &BoundedMap<HistoryHash, Arc<TurnCache>>,
+    caches: &BoundedMap<HistoryHash, CachedHistory>,
     (owner, agent): (&str, &str),
     messages: &[Node],
-) -> Option<FoundCache> {
-    if messages.len() < MIN_MESSAGES {
-        return None;
-    }
+) -> FoundCache {
     let is_reply = |node: &Node| node.role == Some(Role::Assistant);
     let replies = messages.iter().filter(|node| is_reply(node)).count();
     let mut hash = Sha256::new();
@@ -75,14 +88,23 @@ pub(crate) fn take(
     }
     let hash: HistoryHash = hash.finalize().into();
     ends.push(hash);
-    let cache = ends.iter().rev().find_map(|end| caches.take(end)).unwrap_or_default();
-    Some(FoundCache { hash, bytes: ENTRY_BYTES + MESSAGE_BYTES * count + BYTES_PER_BYTE * bytes, cache })
+    let CachedHistory { turns, sent } =
+        ends.iter().rev().find_map(|end| caches.take(end)).unwrap_or_default();
+    let is_long = messages.len() >= MIN_MESSAGES;
+    let bytes = if is_long {
+        ENTRY_BYTES + MESSAGE_BYTES * count + BYTES_PER_BYTE * bytes
+    } else {
+        SHORT_ENTRY_BYTES
+    };
+    FoundCache { owner: owner.to_owned(), hash, bytes, turns: is_long.then_some(turns), sent }
 }
 
 impl FoundCache {
-    /// Keeps the cache for the next request.
-    pub(crate) fn store(self, caches: &BoundedMap<HistoryHash, Arc<TurnCache>>) {
-        caches.insert_weighted(self.hash, self.cache, self.bytes);
+    /// Keeps the data for the next request.
+    pub(crate) fn store(self, caches: &BoundedMap<HistoryHash, CachedHistory>) {
+        let bytes = self.bytes + self.sent.as_ref().map_or(0, |sent| sent.bytes());
+        let history = CachedHistory { turns: self.turns.unwrap_or_default(), sent: self.sent };
+        caches.insert_weighted(&self.owner, self.hash, history, bytes);
     }
 }
 
@@ -109,15 +131,25 @@ mod tests {
         let caches = BoundedMap::new(MAX_BYTES);
         let find =
             |owner: &str, clock: &str, count: usize| take(&caches, (owner, "ada"), &history(clock, count));
-        assert!(find("a", "12:00", 5).is_none());
-        let first = find("a", "12:00", 41).unwrap();
-        let cache = first.cache.clone();
+        let turns = |found: &FoundCache| found.turns.clone().unwrap();
+        let first = find("a", "12:00", 41);
+        let cache = turns(&first);
         first.store(&caches);
-        assert!(!Arc::ptr_eq(&find("b", "12:01", 43).unwrap().cache, &cache));
-        assert!(!Arc::ptr_eq(&find("a", "12:01", 39).unwrap().cache, &cache));
-        let next = find("a", "12:01", 43).unwrap();
-        assert!(Arc::ptr_eq(&next.cache, &cache));
+        assert!(!Arc::ptr_eq(&turns(&find("b", "12:01", 43)), &cache));
+        assert!(!Arc::ptr_eq(&turns(&find("a", "12:01", 39)), &cache));
+        let next = find("a", "12:01", 43);
+        assert!(Arc::ptr_eq(&turns(&next), &cache));
         next.store(&caches);
-        assert!(Arc::ptr_eq(&find("a", "12:02", 43).unwrap().cache, &cache));
+        assert!(Arc::ptr_eq(&turns(&find("a", "12:02", 43)), &cache));
+    }
+
+    #[test]
+    fn keeps_no_turns_of_short_requests() {
+        let caches = BoundedMap::new(MAX_BYTES);
+        let find = |count: usize| take(&caches, ("a", "ada"), &history("12:00", count));
+        let first = FoundCache { sent: Some(Arc::default()), ..find(1) };
+        assert!(first.turns.is_none());
+        first.store(&caches);
+        assert!(find(3).sent.is_some() && find(3).sent.is_none());
     }
 }

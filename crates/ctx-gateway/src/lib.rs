@@ -37,6 +37,7 @@ mod request_options;
 mod routes;
 mod serve;
 mod shape;
+mod shared_prefix;
 mod spans;
 mod stored_response;
 mod turn;

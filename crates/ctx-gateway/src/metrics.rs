@@ -7,6 +7,7 @@ use std::time::Duration;
 use ctx_wire::{Dialect, ReplyUsage};
 
 use crate::gateway::Server;
+use crate::shared_prefix::SharedPrefix;
 
 /// Upper bounds of the histogram buckets, in milliseconds.
 const BUCKETS: [u64; 10] = [1, 2, 5, 10, 25, 50, 100, 250, 1_000, 5_000];
@@ -21,6 +22,8 @@ pub(crate) struct Metrics {
     input_tokens: AtomicU64,
     cached_tokens: AtomicU64,
     output_tokens: AtomicU64,
+    prompt_tokens: AtomicU64,
+    shared_prefix_tokens: AtomicU64,
     /// Histogram of the time until the first provider request.
     ready: [AtomicU64; BUCKETS.len() + 1],
     ready_micros: AtomicU64,
@@ -40,6 +43,12 @@ impl Metrics {
         add(&self.cached_tokens, usage.cached.unwrap_or(0));
         add(&self.output_tokens, usage.output);
         add(&self.failed_turns, u64::from(has_failed));
+    }
+
+    /// Counts the tokens of a request, and of the prefix that repeats the previous one.
+    pub(crate) fn count_shared_prefix(&self, prefix: SharedPrefix) {
+        add(&self.prompt_tokens, prefix.total);
+        add(&self.shared_prefix_tokens, prefix.shared);
     }
 
     /// Records the time until the first provider request.
@@ -83,6 +92,18 @@ impl Metrics {
                 "counter",
                 "Output tokens reported by providers.",
                 &self.output_tokens,
+            ),
+            (
+                "ctx_prompt_tokens_total",
+                "counter",
+                "Tokens of answered requests, counted by the gateway.",
+                &self.prompt_tokens,
+            ),
+            (
+                "ctx_shared_prefix_tokens_total",
+                "counter",
+                "Part of ctx_prompt_tokens_total that repeats the previous request of its conversation.",
+                &self.shared_prefix_tokens,
             ),
         ];
         for (name, kind, help, value) in single {

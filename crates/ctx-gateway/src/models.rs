@@ -50,14 +50,22 @@ async fn list_models(
     server: &Server,
     key: &KeyEntry,
     write: impl Fn(&str, ModelSize) -> Value,
-) -> Vec<Value> {
+) -> Result<Vec<Value>, ApiError> {
+    let _usage = server.meters.start_turn(key)?;
     let names: Vec<String> = allowed_models(server, key).into_iter().collect();
     let mut sizes = Vec::new();
     for some in names[..names.len().min(MAX_WINDOWS)].chunks(MAX_LOOKUPS) {
         sizes.extend(join_all(some.iter().map(|name| model_size(server, name))).await);
     }
     sizes.resize(names.len(), ModelSize::default());
-    names.iter().zip(sizes).map(|(name, size)| write(name, size)).collect()
+    Ok(names.iter().zip(sizes).map(|(name, size)| write(name, size)).collect())
+}
+
+/// Returns the sizes of the model of an agent that a key may use.
+async fn find_model(server: &Server, key: &KeyEntry, name: &str) -> Result<ModelSize, ApiError> {
+    let _usage = server.meters.start_turn(key)?;
+    check_model(server, key, name)?;
+    Ok(model_size(server, name).await)
 }
 
 /// Writes a model for clients of OpenAI and Anthropic.
@@ -98,7 +106,7 @@ pub(crate) async fn models(
     handle_read(&server, from, Dialect::OpenaiChat, |key| {
         let server = server.clone();
         async move {
-            let data = list_models(&server, &key, openai_model).await;
+            let data = list_models(&server, &key, openai_model).await?;
             let (first, last) = (data.first().map(|m| m["id"].clone()), data.last().map(|m| m["id"].clone()));
             Ok(json!({ "object": "list", "has_more": false, "first_id": first, "last_id": last, "data": data }))
         }
@@ -114,10 +122,7 @@ pub(crate) async fn model(
 ) -> Response<Body> {
     handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
         let server = server.clone();
-        async move {
-            check_model(&server, &key, &name)?;
-            Ok(openai_model(&name, model_size(&server, &name).await))
-        }
+        async move { Ok(openai_model(&name, find_model(&server, &key, &name).await?)) }
     })
     .await
 }
@@ -137,7 +142,7 @@ pub(crate) async fn gemini_models(
     handle_read(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
         let server = server.clone();
         async move {
-            let models = list_models(&server, &key, gemini_model_entry).await;
+            let models = list_models(&server, &key, gemini_model_entry).await?;
             Ok(json!({ "models": models }))
         }
     })
@@ -152,10 +157,7 @@ pub(crate) async fn gemini_model(
 ) -> Response<Body> {
     handle_read(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
         let server = server.clone();
-        async move {
-            check_model(&server, &key, &name)?;
-            Ok(gemini_model_entry(&name, model_size(&server, &name).await))
-        }
+        async move { Ok(gemini_model_entry(&name, find_model(&server, &key, &name).await?)) }
     })
     .await
 }

@@ -28,6 +28,7 @@ use crate::metrics::GaugeGuard;
 use crate::models::{gemini_model, gemini_models, model, models};
 use crate::provider_relay::StreamChunk;
 use crate::request_options::{self, RequestOptions};
+use crate::shared_prefix::SharedPrefix;
 use crate::spans::Span;
 use crate::stored_response::stored_response;
 use crate::turn::{self, TurnHandle, TurnProgress, lock};
@@ -329,8 +330,10 @@ async fn complete_response(
         let report = server.reports.get(&(progress.stored.clone(), turn.clone()));
         let report = report.as_ref().and_then(|entry| entry.report.as_ref());
         let name = Some(&progress.conversation).filter(|name| !name.is_empty());
-        let explanation =
-            json!({ "conversation": name, "turn": turn, "lost": progress.lost, "report": report });
+        let explanation = json!({
+            "conversation": name, "turn": turn, "lost": progress.lost, "report": report,
+            "sharedPrefix": progress.shared_prefix.map(SharedPrefix::to_json),
+        });
         if let Some(body) = body.as_object_mut() {
             body.insert("ctx".to_owned(), explanation);
         }
@@ -435,7 +438,7 @@ impl StreamingResponse {
     }
 }
 
-/// Adds headers with the stored position and the losses of the request.
+/// Adds headers with the stored position, the repeated tokens, and the losses of the request.
 fn add_turn_headers(headers: &mut HeaderMap, progress: &TurnProgress, is_over: bool) {
     headers.extend(progress.provider_headers.clone());
     let mut put = |name: &'static str, value: &str| {
@@ -448,6 +451,9 @@ fn add_turn_headers(headers: &mut HeaderMap, progress: &TurnProgress, is_over: b
     }
     if let Some(turn) = &progress.turn {
         put("x-ctx-turn", turn);
+    }
+    if let Some(SharedPrefix { shared, total }) = progress.shared_prefix {
+        put("x-ctx-shared-prefix", &format!("{shared}/{total}"));
     }
     if let Some(reply) = progress.reply.as_ref().filter(|_| is_over) {
         put("x-ctx-answer", reply);

@@ -1,6 +1,6 @@
 //! Parameters and tools of a client, for the provider.
 
-use ctx_chat::RequestShape;
+use ctx_chat::{RequestShape, sampling};
 use ctx_project::OnLoss;
 use ctx_project::chat::ChatSetup;
 use ctx_types::session::Node;
@@ -40,7 +40,9 @@ pub(crate) fn convert(
     let turn = setup.request("").turn;
     let rules = setup.agent.model(&turn).0.request;
     let model = setup.agent.model_name(&turn).unwrap_or_default();
-    let target = Target { dialect: provider, model, rules };
+    let parameters = setup.agent.agent().parameters.as_ref().map(sampling).unwrap_or_default();
+    let max_tokens = parameters.get("max_tokens").and_then(Value::as_u64);
+    let target = Target { dialect: provider, model, rules, max_tokens };
     let lost = map_request(body, client, target);
     body.messages.iter_mut().for_each(forget_form);
     if on_loss == OnLoss::Drop {
@@ -66,7 +68,7 @@ fn forget_form(node: &mut Node) {
 /// Rejects messages and parameters that would lose something.
 fn check_messages(
     body: &ClientRequest,
-    Target { dialect, model, rules }: Target<'_>,
+    Target { dialect, model, rules, .. }: Target<'_>,
 ) -> Result<(), ApiError> {
     let messages: Vec<Message> =
         body.messages.iter().map(|node| node.to_message(&"request".into())).collect();

@@ -12,7 +12,7 @@ use ctx_chat::{
 use ctx_pipeline::Cancel;
 use ctx_types::report::Report;
 use ctx_types::session::{NodeId, Session};
-use ctx_types::{Diagnostic, Role, Severity, phrase};
+use ctx_types::{Diagnostic, PrefixMode, Role, Severity, TurnInput, phrase};
 use ctx_wire::{Dialect, Reply, codes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -30,6 +30,7 @@ use crate::metrics::GaugeGuard;
 use crate::provider_relay::{CallIds, ProviderRelay, ProviderResponse, StreamChunk};
 use crate::request_options::{RequestOptions, stored_id};
 use crate::shape;
+use crate::shared_prefix::{SentRequest, SharedPrefix};
 use crate::spans::SpanAttributes;
 use crate::turn_conversation::{
     NamedConversation, TurnConversation, UnnamedConversation, align_messages, append_messages, begin_named,
@@ -98,6 +99,10 @@ pub(crate) struct TurnProgress {
     pub(crate) attributes: SpanAttributes,
     /// Headers of the last response of a provider that are returned to the client.
     pub(crate) provider_headers: HeaderMap,
+    /// The latest request to the provider.
+    sent: Option<Arc<SentRequest>>,
+    /// Comparison of that request with the previous request of the conversation.
+    pub(crate) shared_prefix: Option<SharedPrefix>,
 }
 
 /// The explanation of a turn.
@@ -107,6 +112,8 @@ pub(crate) struct TurnReport {
     pub(crate) report: Option<Box<Report>>,
     /// Descriptions of parts that were not sent to the provider.
     pub(crate) lost: Vec<String>,
+    /// Tokens of the request that repeat the previous one.
+    pub(crate) shared_prefix: Option<SharedPrefix>,
     /// The error of a failed turn.
     pub(crate) error: Option<String>,
 }
@@ -212,15 +219,15 @@ pub(crate) async fn preview(
     } else {
         let memory = server.bodies.reserve_conversation(&key.name, 0)?;
         let (UnnamedConversation { session, cache }, input) = build_unnamed(server, &agent, &mut request);
-        (session, input, None, cache, memory)
+        (session, input, None, Some(cache), memory)
     };
     let cached = leased.as_ref().and_then(|(_, cached)| cached.as_ref());
     let mut chat = setup.for_turns(None);
     fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;
     let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), Some(&session));
-    turn.turn.is_stateless = is_stateless;
-    let memory = cached.map(|cached| &cached.memory).or_else(|| cache.as_ref().map(|found| &*found.cache));
+    set_prefix(&mut turn.turn, server, &request, (&agent, is_stateless));
+    let memory = cached.map(|cached| &cached.memory).or_else(|| cache.as_ref()?.turns.as_deref());
     let preview = Box::pin(preview_turn(&chat, Some(&session), memory, turn)).await;
     if let Some((Some(lease), cached)) = leased {
         put_back(lease, cached);
@@ -229,6 +236,26 @@ pub(crate) async fn preview(
         cache.store(&server.caches);
     }
     preview.map_err(ApiError::from)
+}
+
+/// Sets what keeps the prefix of the next request unchanged.
+///
+/// No conversation stores the insertions of an unnamed request. Unless the agent file asks for `moving`, text that can
+/// change therefore follows the pending message.
+fn set_prefix(
+    turn: &mut TurnInput,
+    server: &Server,
+    request: &GatewayRequest,
+    (agent, is_stateless): (&ServedAgent, bool),
+) {
+    turn.is_stateless = is_stateless;
+    let is_moving = agent.setup.agent.agent().prefix.as_deref() == Some(PrefixMode::Moving.as_str());
+    if is_stateless && !is_moving {
+        turn.prefix = Some(PrefixMode::AppendOnly);
+    }
+    if agent.setup.endpoint().dialect == Dialect::Anthropic && !request.body.has_cache_marks {
+        turn.cache_marks = server.cache_marks;
+    }
 }
 
 /// Adds the client's parameters to the agent's. Returns the names of parameters that the provider's dialect does not
@@ -322,7 +349,8 @@ impl Turn {
         let session = self.conversation.session();
         let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(session));
-        request.turn.is_stateless = matches!(self.conversation, TurnConversation::Unnamed(_));
+        let is_stateless = matches!(self.conversation, TurnConversation::Unnamed(_));
+        set_prefix(&mut request.turn, &self.server, &self.request, (&agent, is_stateless));
         request.tags.run_id = self.request.tags().run_id;
         self.record_losses(&found);
         let mut chat = agent.setup.for_turns(None);
@@ -346,15 +374,19 @@ impl Turn {
         cancel: &Cancel,
     ) -> Result<TurnEnd, ApiError> {
         let Self { server, conversation, progress, request: client_request, .. } = self;
-        let watched = progress.clone();
+        let (watched, previous) = (progress.clone(), conversation.sent());
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(&watched).turn = Some(id),
             TurnEvent::Delta(delta) => relay.take_delta(delta),
             TurnEvent::Found(found) => record_losses(&watched, &[found]),
-            TurnEvent::Sending { round: 1, .. } => {
+            TurnEvent::Sending { parts, tokens, .. } => {
                 let took = client_request.since.elapsed();
                 server.metrics.record_ready_time(took);
-                lock(&watched).attributes.ready = Some(took);
+                let sent = SentRequest::new(parts, tokens);
+                let mut progress = lock(&watched);
+                progress.attributes.ready = Some(took);
+                progress.shared_prefix = Some(sent.shared_prefix(previous.as_deref()));
+                progress.sent = Some(Arc::new(sent));
             }
             _ => {}
         };
@@ -375,8 +407,7 @@ impl Turn {
             TurnConversation::Unnamed(unnamed) => {
                 let UnnamedConversation { session, cache } = &mut **unnamed;
                 let session = std::mem::replace(session, Session::new("none"));
-                let memory = cache.as_ref().map(|found| &*found.cache);
-                let unstored = UnstoredConversation { session, memory };
+                let unstored = UnstoredConversation { session, memory: cache.turns.as_deref() };
                 let turn = run_unstored_turn(chat, unstored, request, &mut watch, cancel);
                 wait_for_end(&server.end, cancel, turn).await
             }
@@ -391,27 +422,33 @@ impl Turn {
     ) -> Result<ClientResponse, ApiError> {
         // After an error, the conversation in memory may be older than the stored one. The next turn loads it again.
         let mut end = ended?;
-        let Self { server, request, conversation, progress, .. } = self;
-        let (name, stored, turn, lost) = {
+        let Self { server, request, mut conversation, progress, .. } = self;
+        let is_answered = matches!(end.outcome, TurnOutcome::Answered);
+        let (name, stored, turn, lost, shared_prefix) = {
             let mut progress = lock(&progress);
             if let TurnConversation::Named(named) = &conversation {
                 progress.reply.clone_from(&end.answer);
                 progress.revision = named.cached.conversation.revision();
             }
-            let lost = progress.lost.clone();
-            (progress.conversation.clone(), progress.stored.clone(), progress.turn.clone(), lost)
+            if is_answered {
+                conversation.set_sent(progress.sent.take());
+            }
+            let TurnProgress { conversation, stored, turn, lost, shared_prefix, .. } = &*progress;
+            (conversation.clone(), stored.clone(), turn.clone(), lost.clone(), *shared_prefix)
         };
+        if let Some(shared_prefix) = shared_prefix.filter(|_| is_answered) {
+            server.metrics.count_shared_prefix(shared_prefix);
+        }
         let error = match &end.outcome {
             TurnOutcome::Failed(failure) => Some(failure.to_string()),
             _ => None,
         };
         if let Some(turn) = turn {
-            let report = TurnReport { report: end.report.take(), lost, error };
+            let report = TurnReport { report: end.report.take(), lost, shared_prefix, error };
             server.reports.insert((stored, turn), Arc::new(report));
         }
         let provider_id = provider_response.as_ref().and(reply.as_ref()).and_then(|reply| reply.id.clone());
         let response = build_response(&end, (reply, provider_response), request.dialect);
-        let is_answered = matches!(end.outcome, TurnOutcome::Answered);
         match conversation {
             TurnConversation::Named(named) => {
                 named.lease.put_back(named.cached);
@@ -420,11 +457,7 @@ impl Turn {
                     server.responses.insert((request.owner, id), StoredResponse { conversation: name, node });
                 }
             }
-            TurnConversation::Unnamed(unnamed) => {
-                if let Some(cache) = unnamed.cache {
-                    cache.store(&server.caches);
-                }
-            }
+            TurnConversation::Unnamed(unnamed) => unnamed.cache.store(&server.caches),
         }
         match end.outcome {
             _ if is_answered => Ok(response),

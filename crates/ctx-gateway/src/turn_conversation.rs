@@ -8,7 +8,7 @@ use ctx_types::session::{Node, NodeId, Session, SessionError, SessionOp};
 use ctx_types::{Content, Role, phrase};
 
 use crate::agents::ServedAgent;
-use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session};
+use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session, take_stored_ids};
 use crate::api_error::ApiError;
 use crate::conversation_cache::{CachedConversation, ConversationLease, load};
 use crate::conversation_name::ConversationName;
@@ -17,6 +17,7 @@ use crate::history_cache::{self, FoundCache};
 use crate::keys::KeyEntry;
 use crate::memory::ReservedMemory;
 use crate::request_options::stored_id;
+use crate::shared_prefix::SentRequest;
 use crate::turn::GatewayRequest;
 
 /// Time in which the same message again is a retry.
@@ -39,7 +40,7 @@ pub(crate) struct NamedConversation {
 /// The messages of a request that is not stored.
 pub(crate) struct UnnamedConversation {
     pub(crate) session: Session,
-    pub(crate) cache: Option<FoundCache>,
+    pub(crate) cache: FoundCache,
 }
 
 /// Stores the new messages of a named conversation. Also returns the user's text, which the turn stores.
@@ -139,6 +140,9 @@ pub(crate) fn align_messages(
         (Some(after), Some(session)) => Some(align_below(session, after, &mut messages, rules)),
         (after, None) => after.clone(),
     };
+    if let Some(session) = session {
+        take_stored_ids(session, &mut messages);
+    }
     let input = messages.pop_if(|last| last.is_new() && is_plain_text(&last.node));
     let input = input.and_then(|last| last.node.content).map(|content| content.text().into_owned());
     (messages, input, after)
@@ -269,6 +273,22 @@ impl TurnConversation {
         match self {
             Self::Named(named) => named.cached.conversation.session(),
             Self::Unnamed(unnamed) => &unnamed.session,
+        }
+    }
+
+    /// Returns the previous request to the provider.
+    pub(crate) fn sent(&self) -> Option<Arc<SentRequest>> {
+        match self {
+            Self::Named(named) => named.cached.sent.clone(),
+            Self::Unnamed(unnamed) => unnamed.cache.sent.clone(),
+        }
+    }
+
+    /// Sets the latest request to the provider.
+    pub(crate) fn set_sent(&mut self, sent: Option<Arc<SentRequest>>) {
+        match self {
+            Self::Named(named) => named.cached.sent = sent,
+            Self::Unnamed(unnamed) => unnamed.cache.sent = sent,
         }
     }
 }

@@ -81,6 +81,8 @@ pub struct ChatSetup {
     summarizer: ModelSummarizer,
     /// Whether the server reported the context window.
     has_server_window: bool,
+    /// Token budget of request compression in `ctx.toml`. It applies without a known context window.
+    token_budget: Option<u64>,
     masks: MaskConfig,
     shape: RequestShape,
     max_rounds: usize,
@@ -140,6 +142,7 @@ impl ChatSetup {
         let rules = config.tools(options.tools.folder.is_some())?.0;
         let policy = rules.map_or_else(ToolPolicy::default, ToolPolicy::read);
         let of_config = config.compression().cloned();
+        let token_budget = config.user_parameters.as_ref().and_then(token_budget);
         let further = options.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
         let (mut turn, at, added_files) = read_turn((engine, options.turn), config, sources)?;
         // A missing key is reported after a missing file.
@@ -165,6 +168,7 @@ impl ChatSetup {
                 .with_window(agent.model(&input).0.context_window)
                 .with_models(engine.models.clone()),
             has_server_window: false,
+            token_budget,
             masks: masks.config,
             shape: RequestShape { parameters, streams, ..RequestShape::default() },
             max_rounds: options.max_rounds,
@@ -198,6 +202,9 @@ impl ChatSetup {
             documents: crate::document_text(),
             transcriber: self.transcriber.as_ref().map(|transcriber| transcriber as &dyn Transcriber),
         };
+        if let (None, Some(compression)) = (self.context_window(), &mut chat.compression) {
+            compression.token_budget = self.token_budget;
+        }
         chat.max_rounds = self.max_rounds;
         chat.limits = Some(&self.limits);
         chat.masks = Some(ctx_chat::Masks { config: self.masks.clone(), summarizer: &self.summarizer });
@@ -256,8 +263,12 @@ impl ChatSetup {
         self.has_server_window = true;
     }
 
-    /// Returns whether the agent enables request compression without a token budget. It then needs a context window.
+    /// Returns whether the agent enables request compression, and neither it nor `ctx.toml` has a token budget. It then
+    /// needs a context window.
     pub fn needs_context_window(&self) -> bool {
+        if self.token_budget.is_some() {
+            return false;
+        }
         let is_own = |origin| {
             matches!(origin, SettingOrigin::Model | SettingOrigin::Agent | SettingOrigin::CommandLine)
         };
@@ -378,6 +389,14 @@ fn compile(
             engine.compile(&briefing.apply(file), with)
         }
     }
+}
+
+/// Returns the token budget of request compression in the user's settings of processors. The settings of an agent
+/// replace all of them.
+fn token_budget(settings: &Value) -> Option<u64> {
+    let entries = settings.get("processors")?.as_array()?;
+    let is_compressor = |entry: &&Value| entry["id"] == *ids::REQUEST_COMPRESSOR;
+    entries.iter().rfind(is_compressor)?["config"]["tokenBudget"].as_u64()
 }
 
 /// Returns whether the agent's file asks for the macros of what the user types.

@@ -19,7 +19,7 @@ use ctx_engine::Engine;
 use ctx_processors::internal::ids;
 use ctx_tokens::ModelTable;
 use ctx_types::internal::canonical_id;
-use ctx_types::{Diagnostic, Severity, phrase};
+use ctx_types::{CachePolicy, Diagnostic, Severity, phrase};
 use serde_json::Value;
 
 use crate::endpoint::EndpointConfig;
@@ -111,6 +111,8 @@ pub struct ServeConfig {
     pub origins: Vec<String>,
     /// Whether requests for models that no agent has are sent to the endpoint unchanged.
     pub passthrough: bool,
+    /// Placement of cache marks in requests to Anthropic's API, if the client sets none.
+    pub cache_marks: Option<CachePolicy>,
 }
 
 /// Files that `ctx.toml` adds to the files of the command line.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ctx_chat::redact_url;
 use ctx_engine::Switches;
 use ctx_types::internal::{Argument, Divider, nearest};
-use ctx_types::{GenerationKind, PrefixMode, phrase};
+use ctx_types::{CachePolicy, GenerationKind, PrefixMode, phrase};
 use ctx_wire::Dialect;
 use schemars::Schema;
 
@@ -49,6 +49,20 @@ impl Meaning for OnLoss {
 
     fn schema() -> Schema {
         words(Self::NAMES)
+    }
+}
+
+impl Meaning for CachePolicy {
+    fn parse(name: &str) -> Result<Self, Meaningless> {
+        let unknown = || {
+            let names = Self::ALL.map(Self::as_str);
+            Meaningless::new(phrase!("is not `off` or `stable`")).near(nearest(name, names))
+        };
+        Self::ALL.into_iter().find(|policy| policy.as_str() == name).ok_or_else(unknown)
+    }
+
+    fn schema() -> Schema {
+        words(Self::ALL.map(Self::as_str))
     }
 }
 

@@ -20,6 +20,7 @@
 
 pub mod anthropic;
 mod blocks;
+mod body_part;
 mod call_ids;
 pub mod codes;
 pub mod completion;
@@ -40,6 +41,7 @@ mod request;
 mod stream;
 mod tools;
 
+pub use body_part::BodyPart;
 pub use dialect::Dialect;
 pub use failure::{Failure, FailureKind, OverflowFigures};
 pub use media::{canonical as canonical_media_type, is_plain_text};

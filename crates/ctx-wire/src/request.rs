@@ -10,6 +10,7 @@ use ctx_types::ports::ToolDefinition;
 use ctx_types::{Attachment, Diagnostic, phrase};
 use serde_json::{Map, Value, json};
 
+use crate::body_part::BodyPart;
 use crate::codes;
 use crate::completion::Template;
 use crate::dialect::Dialect;
@@ -142,6 +143,11 @@ impl<'a> Encoded<'a> {
     /// Returns the body as a value, with its keys in the order in which they are sent. O(size), a copy.
     pub fn to_value(&self) -> Value {
         self.body.to_value()
+    }
+
+    /// Returns the tools, system prompts and messages of the body, in the order in which providers read them. O(size).
+    pub fn parts(&self) -> Vec<BodyPart> {
+        BodyPart::all(&self.body)
     }
 
     /// Returns the request with texts and files of its own, for those who cannot keep the messages. O(size).

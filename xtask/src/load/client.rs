@@ -50,7 +50,7 @@ pub(super) fn body(text: &str, streams: bool) -> Vec<u8> {
 /// Asks for a streamed answer, and reads it to its end.
 pub(super) fn stream(address: SocketAddr, call: &Call<'_>, body: &[u8]) -> io::Result<Heard> {
     let (begun, mut heard, mut sent) = (micros(), Heard::default(), 0);
-    let mut answer = open(address, CHAT, call, body)?;
+    let (_, mut answer) = open(address, CHAT, call, body)?;
     let mut line = String::new();
     loop {
         line.clear();
@@ -88,26 +88,36 @@ pub(super) fn stream(address: SocketAddr, call: &Call<'_>, body: &[u8]) -> io::R
 
 /// Sends a turn, and returns the body of its answer.
 pub(super) fn ask(address: SocketAddr, call: &Call<'_>, body: &[u8]) -> io::Result<Vec<u8>> {
+    Ok(ask_with_head(address, call, body)?.1)
+}
+
+/// Sends a turn, and returns the head and the body of its answer.
+pub(super) fn ask_with_head(
+    address: SocketAddr,
+    call: &Call<'_>,
+    body: &[u8],
+) -> io::Result<(String, Vec<u8>)> {
+    let (head, mut answer) = open(address, CHAT, call, body)?;
     let mut bytes = Vec::new();
-    open(address, CHAT, call, body)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    answer.read_to_end(&mut bytes)?;
+    Ok((head, bytes))
 }
 
 /// Returns a conversation as it is stored.
 pub(super) fn show(address: SocketAddr, name: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let request = format!("GET /conversations/{name}");
-    open(address, &request, &Call::default(), b"")?.read_to_end(&mut bytes)?;
+    open(address, &request, &Call::default(), b"")?.1.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Sends a request, and reads the head of its answer.
+/// Sends a request, and reads the head of its answer. The rest can be read.
 fn open(
     address: SocketAddr,
     request: &str,
     call: &Call<'_>,
     body: &[u8],
-) -> io::Result<BufReader<TcpStream>> {
+) -> io::Result<(String, BufReader<TcpStream>)> {
     let fields = [
         ("x-ctx-conversation", call.conversation),
         ("x-ctx-after", call.after),
@@ -122,13 +132,14 @@ fn open(
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
     }
-    let status = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let status = head.lines().next().unwrap_or_default();
     if status.split(' ').nth(1) != Some("200") {
         let mut said = String::new();
         reader.read_to_string(&mut said)?;
         return Err(io::Error::other(format!("{status}: {said}")));
     }
-    Ok(reader)
+    Ok((head, reader))
 }
 
 /// Sends a request in the old version of HTTP, whose responses come without chunks and end with the connection.

@@ -16,7 +16,7 @@ use crate::step_label::StepLabel;
 use crate::tools::{Calling, Ran, Tool, ToolError, ToolHost, ToolLimits};
 use crate::turn::outcome::{Stop, TurnError, TurnFailure};
 use crate::turn::record::stored;
-use crate::turn::request::Target;
+use crate::turn::request::{RequestBody, Target};
 use crate::turn::{Running, TurnEvent};
 
 /// What the model is told of a tool that says nothing.
@@ -26,8 +26,9 @@ impl Running<'_, '_> {
     /// Asks the model; a request that is too large for it is made smaller and sent again, once in a turn.
     pub(super) async fn ask(&mut self, round: usize) -> Result<Reply, Stop> {
         loop {
-            let body = self.encode();
-            self.emit(TurnEvent::Sending { round, bytes: body.len() });
+            let RequestBody { bytes: body, parts, .. } = self.encode();
+            let tokens = self.tokens();
+            self.emit(TurnEvent::Sending { round, bytes: body.len(), parts, tokens });
             let (watch, mut ids) = (&mut *self.watch, CallIds::beside(&self.messages));
             let mut heard = |progress| turn_event(ids.tell_apart(progress)).into_iter().for_each(&mut *watch);
             let asked = self.chat.model.ask(body.into(), &mut heard, self.cancel).await;
@@ -43,14 +44,14 @@ impl Running<'_, '_> {
         }
     }
 
-    pub(super) fn encode(&mut self) -> Vec<u8> {
+    pub(super) fn encode(&mut self) -> RequestBody {
         let model = self.chat.agent.model_name(&self.request.turn).unwrap_or_default();
         let target = Target { dialect: self.chat.model.dialect(), model, options: self.options };
         // Ours come first; those of the shape are in its own hands.
         let own = self.request.turn.tools.get(..self.tools.len()).unwrap_or_default();
-        let body = self.chat.shape.encode(&target, &self.messages, own);
-        self.found(body.diagnostics);
-        body.bytes
+        let mut body = self.chat.shape.encode(&target, &self.messages, own);
+        self.found(std::mem::take(&mut body.diagnostics));
+        body
     }
 
     /// Stores an answer and carries out its calls; says whether there were any.

@@ -8,7 +8,7 @@ use ctx_compress::request::{CompressionReport, ContextUsage};
 use ctx_types::report::PlannedBreak;
 use ctx_types::session::NodeId;
 use ctx_types::{Diagnostic, Phrase, Role};
-use ctx_wire::{Delta, ReplyUsage};
+use ctx_wire::{BodyPart, Delta, ReplyUsage};
 
 /// Hears of a turn as it goes on.
 pub type TurnWatch<'a> = dyn FnMut(TurnEvent) + Send + 'a;
@@ -49,6 +49,10 @@ pub enum TurnEvent {
         round: usize,
         /// The size of its body.
         bytes: usize,
+        /// The tools, system prompts and messages of its body.
+        parts: Vec<BodyPart>,
+        /// The tokens of these parts.
+        tokens: u64,
     },
     /// The provider cannot answer now, and is asked again.
     Retry {

@@ -11,7 +11,7 @@ use ctx_types::internal::{RecordEnd, SentRecord};
 use ctx_types::report::{Decision, Outcome, PlannedBreak};
 use ctx_types::session::pending_start;
 use ctx_types::{Message, Place, phrase};
-use ctx_wire::{Failure, tool_definition};
+use ctx_wire::Failure;
 
 use crate::learned::limit_of;
 use crate::model::RequestFailure;
@@ -20,12 +20,16 @@ use crate::store::StoreError;
 use crate::turn::outcome::{Stop, TurnFailure};
 use crate::turn::{RequestCompression, Running, TurnEvent, UsageLevel};
 
+/// Name of the budget line of tools.
+const TOOLS: &str = "tools";
+
 /// What a request may cost, and what is done about it.
 #[derive(Debug, Default)]
 pub(super) struct Fit {
     meter: Meter<'static>,
     watch: UsageWatch,
     budget: Option<u64>,
+    tool_tokens: u64,
     compression: Option<RequestCompression>,
     /// What a refusal taught, until a smaller request shows that it was the size.
     lesson: Option<u64>,
@@ -44,11 +48,15 @@ impl Fit {
         context: &Context,
         learned: Option<u64>,
     ) -> Self {
-        let allowed = context.report.usage.as_ref().and_then(|usage| usage.available).map(u64::from);
+        let usage = context.report.usage.as_ref();
+        let allowed = usage.and_then(|usage| usage.available).map(u64::from);
+        let mut lines = usage.into_iter().flat_map(|usage| &usage.budget);
+        let tools = lines.find(|line| line.name.template() == TOOLS);
         Self {
             meter: Meter::for_model(Arc::new(context.model().clone()), Arc::new(context.counter())),
             watch: UsageWatch::default(),
             budget: least(compression.and_then(|compression| compression.token_budget).or(allowed), learned),
+            tool_tokens: tools.map_or(0, |line| line.tokens.unsigned_abs()),
             compression: compression.cloned(),
             lesson: None,
             is_append_only: context.report.prefix.is_some(),
@@ -117,11 +125,9 @@ impl Running<'_, '_> {
         Ok(())
     }
 
-    /// Counts the messages and tools of the next request.
-    pub(super) fn tokens(&self) -> u64 {
-        let tools = self.request.turn.tools.iter().map(tool_definition);
-        let tools = tools.map(|tool| self.fit.meter.text(&tool.to_string()));
-        self.fit.meter.messages(&self.messages) + tools.sum::<u64>()
+    /// Returns the tokens of the messages and tools of the next request.
+    pub(super) fn tokens(&mut self) -> u64 {
+        self.fit.watch.tokens(&self.messages, &self.fit.meter) + self.fit.tool_tokens
     }
 
     fn tell_usage(&mut self, usage: ContextUsage, level: UsageLevel) {

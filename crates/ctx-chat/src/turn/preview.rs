@@ -57,7 +57,7 @@ impl Running<'_, '_> {
             let context = self.assemble(memory).await?;
             self.build(context).await?;
             self.fit()?;
-            Ok(self.encode())
+            Ok(self.encode().bytes)
         };
         body.await.map_err(|stop| match stop {
             Stop::Failed(failure, _) => failure,

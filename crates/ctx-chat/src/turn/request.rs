@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ctx_types::internal::excerpt;
 use ctx_types::ports::ToolDefinition;
 use ctx_types::{Diagnostic, Message, ToolCall, phrase};
-use ctx_wire::{Dialect, Options, Request, read_tools, tool_definition};
+use ctx_wire::{BodyPart, Dialect, Options, Request, read_tools, tool_definition};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -52,7 +52,7 @@ impl RequestShape {
         let request = Request { model, tools: &tools, parameters: &parameters };
         let mut encoded = dialect.encode_with(&messages, &request, &options);
         encoded.diagnostics.extend(repaired);
-        RequestBody { bytes: encoded.to_bytes(), diagnostics: encoded.diagnostics }
+        RequestBody { bytes: encoded.to_bytes(), parts: encoded.parts(), diagnostics: encoded.diagnostics }
     }
 
     /// Returns the functions among the tools of the shape.
@@ -81,6 +81,8 @@ impl RequestShape {
 pub struct RequestBody {
     /// Compact JSON in UTF-8.
     pub bytes: Vec<u8>,
+    /// Its tools, system prompts and messages.
+    pub parts: Vec<BodyPart>,
     /// What was left out or wrapped, and what the provider will probably refuse.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -360,6 +360,10 @@ fn refuses_compressing_agent_without_context_window() {
     let refused = folder.ctx("serve --port 0 --base-url http://127.0.0.1:9 --key-file key --model m");
     assert!(refused.starts_with("exit code 3"), "{refused}");
     assert!(refused.contains("use `--context-tokens`, or set `context-tokens` in `ctx.toml`"), "{refused}");
+    let config = "[[processors]]\nid = \"request-compressor\"\nconfig = { tokenBudget = 8000 }\n";
+    folder.write("ctx.toml", config.as_bytes());
+    let running = Running::start(&folder, "--base-url http://127.0.0.1:9 --key-file key --model m");
+    assert_eq!(running.agents, "ada: m, unknown context window; set one with `--context-tokens`\n");
 }
 
 #[test]

@@ -34,7 +34,8 @@ pub(super) fn map_effort(
             ThinkingRule::Always if word == "none" => lost.push(Loss::new(field, Reason::Value)),
             _ if word == "none" => put(mapped, "thinking.type", json!("disabled")),
             ThinkingRule::Budget => {
-                let most = mapped.get("max_tokens").and_then(Value::as_u64).unwrap_or(DEFAULT_MAX_TOKENS);
+                let limit = mapped.get("max_tokens").and_then(Value::as_u64);
+                let most = limit.or(target.max_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
                 if most > MIN_BUDGET {
                     let budget = budget_for_effort(word).min(most - 1);
                     mapped
@@ -75,7 +76,7 @@ const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh",
 /// The smallest budget that Anthropic accepts, in tokens.
 const MIN_BUDGET: u64 = 1_024;
 
-/// The limit of a reply of Anthropic if the client sets none.
+/// The limit of a reply of Anthropic if client and agent set none.
 const DEFAULT_MAX_TOKENS: u64 = 4_096;
 
 fn budget_for_effort(word: &str) -> u64 {

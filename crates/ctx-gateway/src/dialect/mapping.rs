@@ -96,6 +96,8 @@ pub(crate) struct Target<'a> {
     pub(crate) dialect: Dialect,
     pub(crate) model: &'a str,
     pub(crate) rules: RequestRules,
+    /// The agent's limit of a reply in tokens. A limit of the client replaces it.
+    pub(crate) max_tokens: Option<u64>,
 }
 
 /// A part of a request that the provider's API cannot express.
@@ -341,7 +343,8 @@ mod tests {
     use super::*;
 
     fn target(dialect: Dialect, thinking: ThinkingRule) -> Target<'static> {
-        Target { dialect, model: "m", rules: RequestRules { thinking, ..RequestRules::default() } }
+        let rules = RequestRules { thinking, ..RequestRules::default() };
+        Target { dialect, model: "m", rules, max_tokens: None }
     }
 
     /// Maps parameters and compares the result and the names of lost fields.
@@ -408,6 +411,21 @@ mod tests {
         let expected = json!({ "thinking": { "type": "adaptive", "display": "summarized" },
             "output_config": { "effort": "low" } });
         assert_eq!(Value::Object(body.parameters), expected);
+    }
+
+    #[test]
+    fn limits_thinking_budget_by_limit_of_reply() {
+        let budget = |client: Value, agent: Option<u64>| {
+            let parameters = client.as_object().unwrap().clone();
+            let mut body = ClientRequest { parameters, ..ClientRequest::default() };
+            let target = target(Dialect::Anthropic, ThinkingRule::Budget);
+            map_request(&mut body, Dialect::OpenaiChat, Target { max_tokens: agent, ..target });
+            body.parameters["thinking"]["budget_tokens"].clone()
+        };
+        let high = json!({ "reasoning_effort": "high" });
+        assert_eq!(budget(high.clone(), Some(2_048)), 2_047);
+        assert_eq!(budget(high, None), 4_095);
+        assert_eq!(budget(json!({ "reasoning_effort": "high", "max_tokens": 9_000 }), Some(2_048)), 4_096);
     }
 
     #[test]

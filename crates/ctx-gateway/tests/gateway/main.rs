@@ -8,6 +8,7 @@ mod calls;
 mod conversations;
 mod dialects;
 mod processes;
+mod prompt_cache;
 mod running;
 #[path = "../../../ctx-chat/tests/server/mod.rs"]
 mod server;

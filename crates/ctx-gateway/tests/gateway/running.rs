@@ -61,6 +61,15 @@ fn lists_allowed_agents_as_models() {
 }
 
 #[test]
+fn limits_lists_of_models() {
+    let (gateway, key) = limited(None, KeyLimits { requests: Some(2), ..KeyLimits::default() });
+    let headers = [("authorization", key.as_str())];
+    let paths = ["/v1/models", "/v1beta/models/ada", "/v1/models/ada", "/v1beta/models"];
+    let statuses = paths.map(|path| gateway.ask("GET", path, &headers, b"").status);
+    assert_eq!(statuses, [200, 200, 429, 429]);
+}
+
+#[test]
 fn lists_models_with_their_windows() {
     let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
     let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
@@ -247,6 +256,7 @@ fn counts_requests_and_tokens_in_metrics() {
         "ctx_output_tokens_total 3",
         "ctx_turns_open 0",
         "ctx_ready_seconds_count 1",
+        "ctx_shared_prefix_tokens_total 0",
     ] {
         assert!(metrics.lines().any(|known| known == line), "{line} is not in\n{metrics}");
     }

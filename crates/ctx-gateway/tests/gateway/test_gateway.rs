@@ -18,8 +18,8 @@ pub(crate) const AT: &str = "2026-01-31T12:00:00Z";
 /// API key of the provider. No client may see it.
 pub(crate) const PROVIDER_KEY: &str = "sk-canary-0123456789";
 
-/// An agent with messages before and after the history.
-pub(crate) const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
+/// An agent with messages before and after the history. Its requests are those of `ctx assemble`.
+pub(crate) const AGENT: &str = "name: Ada\nprefix: moving\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
      - {type: chat_history}\n- {role: system, content: Be brief.}\n";
 
 pub(crate) struct TestGateway {

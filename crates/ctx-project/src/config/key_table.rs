@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use ctx_compress::mask::MaskConfig;
 use ctx_pipeline::internal::ProcessorSetting;
-use ctx_types::ConfigField;
+use ctx_types::{CachePolicy, ConfigField};
 use ctx_wire::Dialect;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
@@ -278,6 +278,8 @@ keyed! {
         origins: Vec<String> => "origins" is KeyRule::of_outside(Reach::Sends, ValueType::Value),
         /// Whether requests for models that no agent has are sent to `endpoint` unchanged.
         passthrough: bool => "passthrough" is KeyRule::asks(None),
+        /// Cache marks in requests to Anthropic's API if the client sets none. Default: `stable`.
+        cache_marks: Option<Parsed<CachePolicy>> => "cache-marks" is KeyRule::asks(None),
     }
 }
 

@@ -96,7 +96,7 @@ fn serve_of(table: Option<&Shaped<ServeKeys>>) -> (Option<ServeConfig>, Vec<Diag
         Ok(keys) => keys,
         Err(fault) => return (None, below_pointer("/serve", vec![*fault])),
     };
-    let ServeKeys { aliases, origins, passthrough } = ServeKeys::read(&mut keys);
+    let ServeKeys { aliases, origins, passthrough, cache_marks } = ServeKeys::read(&mut keys);
     let mut found = below_pointer("/serve", keys.finish());
     let name = |(alias, agent): (&String, &Value)| Some((alias.clone(), agent.as_str()?.to_owned()));
     let aliases: Option<BTreeMap<String, String>> = aliases.unwrap_or_default().0.iter().map(name).collect();
@@ -105,7 +105,8 @@ fn serve_of(table: Option<&Shaped<ServeKeys>>) -> (Option<ServeConfig>, Vec<Diag
         let help = phrase!("write each alias as `name = \"agent\"`");
         found.push(Diagnostic::error(BAD_VALUE, wrong).at_pointer("/serve/aliases").with_help(help));
     }
-    (Some(ServeConfig { aliases: aliases.unwrap_or_default(), origins, passthrough }), found)
+    let cache_marks = cache_marks.map(|Parsed(policy)| policy);
+    (Some(ServeConfig { aliases: aliases.unwrap_or_default(), origins, passthrough, cache_marks }), found)
 }
 
 /// Reads the `tools` table: its folder, the tools in it, and its diagnostics.

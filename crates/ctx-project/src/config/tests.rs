@@ -355,6 +355,7 @@ mod key_table {
             "compression" => json!({}),
             "tz" => json!("UTC"),
             "on-loss" => json!("drop"),
+            "cache-marks" => json!("off"),
             "conversation-names" => json!(["prompt_cache_key"]),
             "worldbooks" => json!(["../b.json"]),
             "store" => json!(format!("postgres://u:{secret}@host.example/ctx")),

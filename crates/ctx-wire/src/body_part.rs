@@ -1,0 +1,136 @@
+//! The parts of a request body, to compare it with the previous one.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use crate::json::{Json, object};
+use crate::marks::CACHE_CONTROL;
+
+/// Fields with parts, in the order in which providers read them.
+const FIELDS: [&str; 8] =
+    ["tools", "system", "systemInstruction", "instructions", "messages", "input", "contents", "prompt"];
+
+/// Fields that ask a provider to cache.
+const MARKS: [&str; 2] = [CACHE_CONTROL, "prompt_cache_breakpoint"];
+
+/// Size of a file or another long text without spaces, in bytes: providers do not read it as text.
+const FILE_BYTES: usize = 1 << 10;
+
+/// A tool, a system prompt, or a message in a request body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyPart {
+    /// Hash of the part without its cache marks, for comparisons within this process.
+    pub hash: u64,
+    /// Size of its texts in bytes. A file counts as 1 KiB.
+    pub bytes: usize,
+}
+
+impl BodyPart {
+    fn new(part: &Json<'_>) -> Self {
+        let mut sum = PartHasher { hasher: DefaultHasher::new(), bytes: 0 };
+        sum.add(part);
+        Self { hash: sum.hasher.finish(), bytes: sum.bytes }
+    }
+
+    /// Returns the parts of a body in the order in which providers read them. O(size of the body).
+    pub(crate) fn all(body: &Json<'_>) -> Vec<Self> {
+        let mut parts = Vec::new();
+        for field in FIELDS.iter().filter_map(|key| body.get(key)) {
+            match field {
+                Json::List(items) => parts.extend(items.iter().map(Self::new)),
+                Json::Text(text) => parts.push(Self::new(&text_block(text))),
+                part => parts.push(Self::new(part)),
+            }
+        }
+        parts
+    }
+}
+
+/// Returns the block that equals a bare text: only a block can have a mark.
+fn text_block(text: &str) -> Json<'_> {
+    object([("type", "text".into()), ("text", text.into())])
+}
+
+struct PartHasher {
+    hasher: DefaultHasher,
+    bytes: usize,
+}
+
+impl PartHasher {
+    fn add(&mut self, value: &Json<'_>) {
+        match value {
+            Json::Null => self.hasher.write_u8(0),
+            Json::Bool(value) => value.hash(&mut self.hasher),
+            Json::Number(number) => number.hash(&mut self.hasher),
+            Json::Text(text) => {
+                text.hash(&mut self.hasher);
+                self.bytes += text_size(text);
+            }
+            Json::File(file) => {
+                file.head.hash(&mut self.hasher);
+                file.bytes.hash(&mut self.hasher);
+                self.bytes += FILE_BYTES;
+            }
+            Json::List(items) => {
+                self.hasher.write_usize(items.len());
+                items.iter().for_each(|item| self.add(item));
+            }
+            Json::Object(fields) => {
+                for (key, value) in fields.iter().filter(|(key, _)| !MARKS.contains(&&**key)) {
+                    key.hash(&mut self.hasher);
+                    match value {
+                        Json::Text(text) if key == "content" => {
+                            self.add(&Json::List(vec![text_block(text)]));
+                        }
+                        value => self.add(value),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn text_size(text: &str) -> usize {
+    if text.len() > FILE_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return FILE_BYTES;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn parts(body: &Value) -> Vec<BodyPart> {
+        BodyPart::all(&Json::from(body))
+    }
+
+    #[test]
+    fn ignores_cache_marks() {
+        let mark = json!({ "type": "ephemeral" });
+        let plain = json!({ "messages": [{ "role": "user", "content": "Hello" }], "model": "m",
+            "system": "Be brief.", "tools": [{ "name": "look" }] });
+        let marked = json!({ "model": "n", "tools": [{ "name": "look", "cache_control": mark }],
+            "system": [{ "type": "text", "text": "Be brief.", "cache_control": mark }],
+            "messages": [{ "role": "user", "content": [{ "type": "text", "text": "Hello", "cache_control": mark }] }] });
+        assert_eq!(parts(&plain), parts(&marked));
+        assert_eq!(parts(&plain).len(), 3);
+    }
+
+    #[test]
+    fn differs_in_changed_parts() {
+        let body = |role: &str, text: &str| json!({ "messages": [{ "role": role, "content": text }] });
+        let sums = [("user", "a"), ("user", "b"), ("assistant", "a")].map(|(role, text)| {
+            let parts = parts(&body(role, text));
+            (parts.len(), parts[0].hash)
+        });
+        assert!(sums[0] != sums[1] && sums[0] != sums[2] && sums[1] != sums[2]);
+    }
+
+    #[test]
+    fn counts_little_for_files() {
+        let size = |text: String| parts(&json!({ "input": [text] }))[0].bytes;
+        assert_eq!([size("A".repeat(9_000)), size("a ".repeat(4_500))], [FILE_BYTES, 9_000]);
+    }
+}
