@@ -72,7 +72,9 @@ impl PartHasher {
             }
             Json::List(items) => {
                 self.hasher.write_usize(items.len());
-                items.iter().for_each(|item| self.add(item));
+                for item in items {
+                    self.add(item);
+                }
             }
             Json::Object(fields) => {
                 for (key, value) in fields.iter().filter(|(key, _)| !MARKS.contains(&&**key)) {
