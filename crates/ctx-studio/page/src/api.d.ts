@@ -960,6 +960,12 @@ export interface StageView {
   name: string;
   before: number;
   after: number;
+  /** Number of added messages. */
+  added: number;
+  /** Number of removed messages. */
+  removed: number;
+  /** Number of messages with changed text, role, or attachments. */
+  changed: number;
   log: string[];
 }
 
