@@ -93,7 +93,7 @@ test("job 6: one setting is reset, and an entry that sets nothing goes", async (
 
 test("job 6: layers, the origin of each value, and one layer that decides as a whole", async (t) => {
   const { page, path, before, problems } = await studio(t, {
-    change: (path) => writeFileSync(join(path, "model.json"), '{\n  "name": "gpt"\n}\n'),
+    change: (path) => writeFileSync(join(path, "model.json"), '{\n  "processors": []\n}\n'),
   });
   await saveIn(page, "user");
   await opened(page, "token-limiter");
@@ -110,7 +110,6 @@ test("job 6: layers, the origin of each value, and one layer that decides as a w
   await page.locator("[data-test=whole-token-limiter]").waitFor();
   await save(page);
   assert.deepEqual(JSON.parse(files(path)["model.json"]), {
-    name: "gpt",
     processors: [{ id: "token-limiter", priority: 405, config: { retainedCharacters: 20 } }],
   });
   // In the layer below, it is said that changes have no effect.

@@ -224,13 +224,15 @@ test("differences of previews, one after the other, make the whole of the last",
 });
 
 test("what is reset leaves nothing empty behind, and keeps what others wrote", () => {
-  const layer = { base: "/parameters", entries: {} };
+  const layer = { origin: "agent", base: "/parameters", entries: {} };
   const entry = (id) => ({ id, enabled: true });
   const reset = (parameters, ids) =>
     apply({ name: "Robin", parameters }, resetEdits(layer, { name: "Robin", parameters }, ids));
   assert.deepEqual(reset({ processors: [entry("recall")] }, ["recall"]), { name: "Robin" });
   assert.deepEqual(reset({ processors: [entry("a"), entry("b")] }, ["a"]), { name: "Robin", parameters: { processors: [entry("b")] } });
   assert.deepEqual(reset({ top_p: 1, processors: [entry("a")] }, ["a", "b"]), { name: "Robin", parameters: { top_p: 1 } });
+  const ofModel = { origin: "model", base: "", entries: {} };
+  assert.deepEqual(resetEdits(ofModel, { processors: [entry("a")] }, ["a"]), [{ op: "remove", pointer: "/processors/0" }]);
   assert.deepEqual(removal({ a: { b: [{ c: 1 }] } }, "/a/b/0/c"), { op: "remove", pointer: "/a" });
   assert.deepEqual(removal({ a: { b: [1, 2] } }, "/a/b/0"), { op: "remove", pointer: "/a/b/0" });
 });

@@ -94,14 +94,16 @@ export function isBare(layer: SettingsLayerView, file: unknown, id: string): boo
   return isObject(value) && Object.keys(value).length === 1;
 }
 
-/** What takes entries away; without any the list goes too, as if none had been set. */
+/** What takes entries away; without any the list goes too, as if none had been set. Only a file with the settings of
+ * a model keeps it, as it would be none without. */
 export function resetEdits(layer: SettingsLayerView, file: unknown, ids: readonly string[]): Edit[] {
   const pointer = join(layer.base, "processors");
   const list = get(file, pointer);
   const found = new Set(ids.flatMap((id) => entryOf(layer, file, id) ?? []));
   const wanted = [...found].filter((entry) => entry.startsWith(`${pointer}/`));
   if (wanted.length === 0) return [];
-  if (Array.isArray(list) && wanted.length === list.length) return [removal(file, pointer)];
+  const isEmptied = Array.isArray(list) && wanted.length === list.length;
+  if (isEmptied && layer.origin !== "model") return [removal(file, pointer)];
   const place = (entry: string) => Number(entry.slice(pointer.length + 1));
   // From the end, as those behind one that goes move up.
   return wanted.toSorted((a, b) => place(b) - place(a)).map((pointer) => ({ op: "remove" as const, pointer }));

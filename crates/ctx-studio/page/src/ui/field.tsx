@@ -43,10 +43,15 @@ export function Field(props: FieldProps) {
   const [text, setText] = useState(value);
   const isFocused = useRef(false);
   const isComposing = useRef(false);
+  /** Whether a lazy field has what was not told yet. */
+  const isTyped = useRef(false);
   useEffect(() => {
-    if (!isFocused.current) setText(value);
+    if (!isFocused.current || (isLazy && !isTyped.current)) setText(value);
   }, [value]);
-  const tell = (next: string) => next !== value && onInput(next);
+  const tell = (next: string) => {
+    isTyped.current = false;
+    if (next !== value) onInput(next);
+  };
   return (
     <Tag class={`field ${size}`} for={props.id ? undefined : id}>
       {!props.id && <span class={props.isLabelHidden ? "hidden" : "label"}>{label}</span>}
@@ -78,6 +83,7 @@ export function Field(props: FieldProps) {
           if (!isLazy) tell(event.currentTarget.value);
         }}
         onInput={(event) => {
+          isTyped.current = true;
           setText(event.currentTarget.value);
           if (!isLazy && !isComposing.current) tell(event.currentTarget.value);
         }}
