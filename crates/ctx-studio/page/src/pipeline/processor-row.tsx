@@ -2,7 +2,7 @@
 import type { ConfigField } from "../api";
 import { projectInfo } from "../project";
 import { t } from "../language";
-import { ConfigInput } from "../ui/config-field";
+import { ConfigInput, withCode } from "../ui/config-field";
 import { Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { FindingList } from "../inspector/finding-list";
@@ -70,7 +70,7 @@ export function ProcessorRow({
               <span>{name}</span>
               {isCore && <span class="badge">{t().pipeline.core}</span>}
             </span>
-            {(isOn || isOpen) && <span class="head">{about.description}</span>}
+            {(isOn || isOpen) && <span class="head">{withCode(about.description)}</span>}
           </span>
         </button>
         <span class="outcome">

@@ -27,10 +27,10 @@ export function ConfigInput(props: InputProps) {
   return (
     <div class={`setting of-${field.type} ${isLarge(props) ? "large" : ""}`} data-field={field.key}>
       <div class="about">
-        <label for={id}>{field.label}</label>
+        <label for={id}>{withCode(field.label)}</label>
         {field.description && (
           <small id={helpId} class="soft">
-            {field.description}
+            {withCode(field.description)}
           </small>
         )}
       </div>
@@ -40,6 +40,12 @@ export function ConfigInput(props: InputProps) {
       </div>
     </div>
   );
+}
+
+/** A text of a descriptor: a sentence with code between backticks. */
+export function withCode(text: string): ComponentChildren {
+  const parts = text.replace(/^[a-z]/, (letter) => letter.toUpperCase()).split("`");
+  return parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
 }
 
 function Control(props: ControlProps) {
