@@ -270,12 +270,16 @@ test("job 6: the form of a plug-in with five kinds of fields works, is saved, an
   // The answer to what was typed before may show the box as it was, for a moment.
   await input(page, "signed", "loud").click();
   await input(page, "signed", "side").selectOption({ label: "in front" });
-  await input(page, "signed", "roles").fill('["assistant"]');
+  // A list has one text per line, or is JSON.
+  await input(page, "signed", "roles").fill('["tool"');
+  await page.keyboard.press("Tab");
+  await row(page, "signed").locator(".wrong", { hasText: "JSON" }).waitFor();
+  await input(page, "signed", "roles").fill("assistant");
   await page.keyboard.press("Tab");
   await page.locator(".row .head", { hasText: "!!!INDOORS FROM MARCH" }).waitFor();
   await settled(page);
   await save(page);
-  assert.match(files(path)["agent.yaml"], /id: signed/);
+  assert.match(files(path)["agent.yaml"], /id: signed[^]*roles:\s+- assistant\s/);
   assert.deepEqual(problems, []);
 });
 

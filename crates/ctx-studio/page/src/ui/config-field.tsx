@@ -142,10 +142,10 @@ function Checked({
   );
 }
 
-/** A text of several lines, or a list as JSON. */
+/** A text of several lines, or a list. */
 function Lines({ field, value, onChange, isDisabled, id, describedBy }: ControlProps) {
   const isList = field.type === "list";
-  const shown = isList ? (value === undefined ? "[]" : JSON.stringify(value, null, 2)) : String(value ?? "");
+  const shown = isList ? shownList(value) : String(value ?? "");
   const [wrong, tell] = useState<string | undefined>(undefined);
   const [text, setText] = useState(shown);
   useEffect(() => {
@@ -201,9 +201,18 @@ function textOf({ isRequired }: ConfigField, text: string): Read {
   return isRequired && text.trim() === "" ? { wrong: t().form.required } : { value: text };
 }
 
+/** Short texts, one per line; any other list is JSON. */
+function shownList(value: unknown): string {
+  const list = Array.isArray(value) ? value : [];
+  const isShort = (one: unknown) => typeof one === "string" && /^[^[\s](.*\S)?$/.test(one);
+  return list.every(isShort) ? list.join("\n") : JSON.stringify(list, null, 2);
+}
+
 function listOf(text: string): Read {
+  const lines = text.split("\n").map((line) => line.trim());
+  if (!text.trim().startsWith("[")) return { value: lines.filter((line) => line !== "") };
   try {
-    const value: unknown = JSON.parse(text.trim() === "" ? "[]" : text);
+    const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? { value } : { wrong: t().form.list };
   } catch {
     return { wrong: t().form.list };
