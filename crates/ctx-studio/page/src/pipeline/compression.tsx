@@ -1,4 +1,4 @@
-// When conversations are compressed, and how: key by key, each inherited or set; and what would be compressed next.
+// The settings of compression, each inherited or set, and the next compression.
 import { useEffect, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import type { CompressionLayer, CompressionPlan, CompressionSettings, ConfigField, Edit, Origin } from "../api";
@@ -19,12 +19,12 @@ import { SetBy } from "./set-by";
 const settings = signal<CompressionSettings | undefined>(undefined);
 const isAdvancedOpen = signal(false);
 
-/** A setting as the layer that is edited has it, or as it inherits it. */
+/** A setting of the edited layer, own or inherited. */
 interface Held {
   field: ConfigField;
   value: unknown;
   origin: Origin;
-  /** Where the layer sets it; absent where the layer has no file. */
+  /** Place in the file of the layer. Missing if the layer has no file. */
   pointer?: string;
   isOwn: boolean;
 }
@@ -86,7 +86,7 @@ export function Compression() {
   );
 }
 
-/** The settings that answer when compression runs and what it keeps; the others are for those who look for them. */
+/** Whether a setting decides about the trigger and the kept messages. The others are under "Advanced". */
 function isLeading(key: string, valueOf: (key: string) => unknown): boolean {
   switch (key) {
     case "enabled":
@@ -128,7 +128,7 @@ function heldOf(
   const set = pointer === undefined ? undefined : get(value, pointer);
   if (set === undefined)
     return { field, value: held?.value ?? field.default, origin: held?.origin ?? "built-in", pointer, isOwn: false };
-  // Until the server answers, it tells of the value before.
+  // Until the server responds, `held` has the previous origin.
   const origin = held && held.origin !== "built-in" ? held.origin : layer.value;
   return { field, value: set, origin, pointer, isOwn: true };
 }

@@ -94,8 +94,8 @@ export function isBare(layer: SettingsLayerView, file: unknown, id: string): boo
   return isObject(value) && Object.keys(value).length === 1;
 }
 
-/** What takes entries away; without any the list goes too, as if none had been set. Only a file with the settings of
- * a model keeps it, as it would be none without. */
+/** Edits that remove entries. They remove an empty list too, as if no entry had been set. A file with the settings of a
+ * model keeps its list, which makes it such a file. */
 export function resetEdits(layer: SettingsLayerView, file: unknown, ids: readonly string[]): Edit[] {
   const pointer = join(layer.base, "processors");
   const list = get(file, pointer);

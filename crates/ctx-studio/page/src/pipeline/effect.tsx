@@ -1,11 +1,11 @@
-// What a processor did in the turn of the preview, as a link to its step there.
+// The effect of a processor in this turn, as a link to its step in the preview.
 import type { StageView } from "../api";
 import { preview, type Shown } from "../preview";
 import { inspectorTab, wantedStage } from "../inspector/state";
 import { go } from "../route";
 import { figure, t } from "../language";
 
-/** The kinds of sources that come from a processor alone: their tokens are told with it. */
+/** The source kinds that only one processor adds. Their tokens are part of its effect. */
 const KINDS_OF: Readonly<Record<string, readonly string[]>> = {
   "session-loader": ["history", "input"],
   "worldbook-processor": ["worldbook"],
@@ -51,6 +51,6 @@ function effectOf(stage: StageView, { usage }: Shown): string {
 function showStage(id: string): void {
   inspectorTab.value = "stages";
   wantedStage.value = id;
-  // A narrow window shows the preview as a page of its own.
+  // A narrow window shows the preview on a separate page.
   if (matchMedia("(max-width: 899px)").matches) go("preview");
 }

@@ -1,4 +1,4 @@
-// The headings under which the page lists the processors, in execution order.
+// The groups of processors, in execution order.
 
 export const GROUPS = ["collect", "place", "fit", "shape", "files"] as const;
 export type Group = (typeof GROUPS)[number];

@@ -58,7 +58,7 @@ export function PipelinePage() {
 
 function choose(view: (typeof VIEWS)[number]): void {
   pipelineView.value = view;
-  // Files with the settings of a model have none for compression.
+  // A file with the settings of a model cannot set compression.
   if (view === "compression" && layer.peek() === "model") layer.value = "agent";
 }
 

@@ -1,4 +1,4 @@
-// Which layer sets a value, where it is not the built-in one, and how to reset it.
+// The layer that sets a value, unless it is built in, and a button to reset the value.
 import type { Origin } from "../api";
 import { t } from "../language";
 import { Button } from "../ui/button";
@@ -28,7 +28,7 @@ export function SetBy({
           onClick={(event) => {
             const row = (event.currentTarget as HTMLElement).closest("[data-field], [data-entry]");
             reset();
-            // The button goes with what it resets.
+            // The button is removed together with the value.
             row?.querySelector<HTMLElement>("[data-part=main], input, select, textarea")?.focus();
           }}
         >

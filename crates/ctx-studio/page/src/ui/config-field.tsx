@@ -10,12 +10,12 @@ interface InputProps {
   value: unknown;
   onChange: (next: unknown) => void;
   isDisabled?: boolean;
-  /** Beside it: which layer sets the value. */
+  /** Next to the control: the layer that sets the value. */
   children?: ComponentChildren;
 }
 interface ControlProps extends InputProps {
   id: string;
-  /** The ids of what describes the control. */
+  /** The id of its help. */
   describedBy?: string;
 }
 
@@ -180,7 +180,7 @@ function Lines({ field, value, onChange, isDisabled, id, describedBy }: ControlP
 
 const wrongId = (id: string) => `${id}-wrong`;
 
-/** Why a control does not take what was typed. */
+/** The reason why a value is invalid. */
 function Wrong({ id, text }: { id: string; text: string | undefined }) {
   return text ? (
     <small id={wrongId(id)} class="wrong">

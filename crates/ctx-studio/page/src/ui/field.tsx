@@ -19,7 +19,7 @@ interface FieldProps {
   testId?: string;
   step?: string;
   isAutofocused?: boolean;
-  /** Set where the label and the help are elsewhere: the control is drawn without them. */
+  /** Set if the label and the help are drawn elsewhere. */
   id?: string;
   describedBy?: string;
 }
@@ -43,7 +43,7 @@ export function Field(props: FieldProps) {
   const [text, setText] = useState(value);
   const isFocused = useRef(false);
   const isComposing = useRef(false);
-  /** Whether a lazy field has what was not told yet. */
+  /** Whether a lazy field has unsent text. */
   const isTyped = useRef(false);
   useEffect(() => {
     if (!isFocused.current || (isLazy && !isTyped.current)) setText(value);
