@@ -47,9 +47,9 @@ settings! {
         anchor_depth: i64 = ConfigField::integer("anchorDepth", "Depth of the prompt next to the note", -1)
             .between(-1.0, 1_000_000.0)
             .with_description("-1: the note stays at its anchor"),
-        anchor_order: f64 = ConfigField::number("anchorOrder", "Order of that prompt", 100),
-        below_anchor: i64 = lane("belowAnchorLane", "Tie-breaker offset below that prompt"),
-        above_anchor: i64 = lane("aboveAnchorLane", "Tie-breaker offset above that prompt"),
+        anchor_order: f64 = ConfigField::number("anchorOrder", "Order of the prompt next to the note", 100),
+        below_anchor: i64 = lane("belowAnchorLane", "Tie-breaker offset below the prompt next to the note"),
+        above_anchor: i64 = lane("aboveAnchorLane", "Tie-breaker offset above the prompt next to the note"),
     }
 }
 

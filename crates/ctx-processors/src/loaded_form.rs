@@ -27,9 +27,9 @@ settings! {
 choices! {
     // Provider state is always kept. Some providers require the reasoning of messages with tool calls.
     KeptReasoning {
-        All = ("all", "all reasoning"),
-        OfCalls = ("calls", "only in messages with tool calls"),
-        None = ("none", "no reasoning"),
+        All = ("all", "All reasoning"),
+        OfCalls = ("calls", "Only in messages with tool calls"),
+        None = ("none", "No reasoning"),
     }
 }
 

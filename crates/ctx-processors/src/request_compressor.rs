@@ -33,7 +33,7 @@ impl TypedProcessor for RequestCompressor {
     describe!(
         390,
         ids::REQUEST_COMPRESSOR,
-        "Compression",
+        "Request compression",
         "Compresses older messages when the request approaches its budget",
         optional
     );

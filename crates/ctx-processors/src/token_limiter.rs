@@ -40,14 +40,14 @@ pub struct LimiterResult {
 
 settings! {
     pub(crate) LimiterSettings {
-        retained_characters: usize = ConfigField::integer("retainedCharacters", "Kept characters", 0)
+        retained_characters: usize = ConfigField::integer("retainedCharacters", "Truncate to (characters)", 0)
             .between(0.0, 10_000_000.0)
-            .with_description("of the first message that does not fit; 0 drops it; only plain text is truncated"),
+            .with_description("the first message that does not fit; 0: drop it. Plain text only"),
         extra: u64 = ConfigField::integer("extraTokensPerMessage", "Extra tokens per message", 0)
             .between(0.0, 1_000.0)
             .with_description("to match applications that count more than the model"),
-        cut_to: f64 = ConfigField::share("cutTo", "Cut to", 0.65)
-            .with_description("share of the budget that stays when an append-only conversation exceeds it"),
+        cut_to: f64 = ConfigField::share("cutTo", "Cut to (share of the budget)", 0.65)
+            .with_description("when an append-only conversation exceeds the budget"),
         truncation_marker: String = ConfigField::text("truncationMarker", "Truncation marker", "\n…"),
     }
 }

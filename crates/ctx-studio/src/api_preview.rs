@@ -201,6 +201,12 @@ pub(crate) struct StageView {
     pub(crate) name: String,
     pub(crate) before: usize,
     pub(crate) after: usize,
+    /// Number of added messages.
+    pub(crate) added: usize,
+    /// Number of removed messages.
+    pub(crate) removed: usize,
+    /// Number of messages with changed text, role, or attachments.
+    pub(crate) changed: usize,
     pub(crate) log: Vec<String>,
 }
 

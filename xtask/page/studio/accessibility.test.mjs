@@ -48,11 +48,12 @@ const VIEWS = {
     await go(page, "#/pipeline");
     await page.locator('[data-entry="merge-system-to-head"] [data-part=main]').click();
     await page.locator("[data-field=separator]").waitFor();
-    await page.locator("[data-test=model-settings]").waitFor({ state: "attached" });
+    await page.locator("[data-test=layer] option", { hasText: "model.json" }).waitFor({ state: "attached" });
   },
   compression: async (page) => {
     await go(page, "#/pipeline");
     await page.locator("[data-test=pipeline-compression]").click();
+    await page.locator("[data-test=compression-advanced]").click();
     await page.locator("[data-field=summaryPrompt]").waitFor();
     await page.locator("[data-test=next-compression]").waitFor();
   },

@@ -157,6 +157,7 @@ async function walkNewer(page) {
   await go("#/pipeline");
   await page.locator(".processor [data-part=main]").nth(10).click();
   await page.locator("[data-test=pipeline-compression]").click();
+  await page.locator("[data-test=compression-advanced]").click();
   await page.locator("[data-field=summaryPrompt]").waitFor();
   await go("#/talk");
   await page.locator("[data-test=make-session]").click();

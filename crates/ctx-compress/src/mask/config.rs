@@ -223,7 +223,7 @@ fn trigger_fields() -> Vec<ConfigField> {
             .with_description("Triggers above this number of tokens"),
         count("countThreshold", "Message threshold", 50)
             .with_description("Triggers above this number of messages"),
-        count("protectRecentCount", "Protected recent messages", 10),
+        count("protectRecentCount", "Newest messages to keep", 10),
         count("compressCount", "Messages per summary", 20),
         count("minHistoryCount", "Minimum conversation length", 15)
             .with_description("Shorter conversations are not compressed automatically"),

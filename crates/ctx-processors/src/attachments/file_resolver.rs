@@ -39,7 +39,7 @@ pub(crate) struct TranscriptionSettings {
 impl TranscriptionSettings {
     pub(crate) fn read(settings: &mut SettingsReader<'_>, language: Language) -> Self {
         let strategies =
-            [("smart", "if the target does not support the file"), ("always", "whenever text is available")];
+            [("smart", "If the model does not support the file"), ("always", "Whenever text is available")];
         let strategy = ConfigField::select("strategy", "Convert files to text", &strategies)
             .with_description("text files are always converted");
         let force_after = ConfigField::integer("forceAfter", "Convert files older than (messages)", 10)

@@ -19,9 +19,9 @@ pub(crate) struct AttachmentPolicy {
 choices! {
     // The text or transcript; a placeholder if neither exists.
     Fallback {
-        Text = ("text", "transcript, or a placeholder"),
-        Placeholder = ("placeholder", "a placeholder"),
-        Error = ("error", "fail without a context"),
+        Text = ("text", "Transcript, or a placeholder"),
+        Placeholder = ("placeholder", "A placeholder"),
+        Error = ("error", "Report an error instead of a context"),
     }
 }
 
@@ -37,7 +37,7 @@ impl AttachmentPolicy {
         let fallbacks = FIELDS.map(|(kind, label)| {
             let mut field = ConfigField::select(kind.as_str(), label, Fallback::OPTIONS);
             if kind == MediaKind::Document {
-                field.options[0].label = "text, or a placeholder".into();
+                field.options[0].label = "Text, or a placeholder".into();
             }
             settings.read(field)
         });

@@ -19,7 +19,9 @@ settings! {
             "targetUsage", "Target (share of the budget)", RequestConfig::default().target_usage,
         ),
         min_recent_messages: usize = ConfigField::integer(
-            "minRecentMessages", "Newest messages to prefer", RequestConfig::default().min_recent_messages,
+            "minRecentMessages",
+            "Newest messages to keep if possible",
+            RequestConfig::default().min_recent_messages,
         )
         .between(0.0, 1_000_000.0),
         strategy: String = ConfigField::choice(

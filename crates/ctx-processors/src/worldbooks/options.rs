@@ -22,7 +22,7 @@ settings! {
             ConfigField::list("books", "Global worldbooks").with_description("ids or names of worldbooks"),
         depth: u64 = count(DEPTH, "Scan depth", 2),
         recursive: bool = ConfigField::boolean(RECURSIVE, "Recursive scanning", true),
-        budget_percent: f64 = ConfigField::number("budgetPercent", "Context %", 25)
+        budget_percent: f64 = ConfigField::number("budgetPercent", "Budget (% of the context)", 25)
             .between(0.0, 100.0)
             .with_description("token budget of all entries; 0: no limit"),
         budget_cap: u64 =

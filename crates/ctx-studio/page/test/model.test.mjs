@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
 after(() => rmSync(out, { recursive: true }));
-const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions"].map((name) =>
+const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );
 await build({
@@ -27,6 +27,8 @@ const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await i
   join(out, "preset/placement.mjs")
 );
 const { LineEnds, difference, shownText, typedInto } = await import(join(out, "editor/line-ends.mjs"));
+const { removal, resetEdits } = await import(join(out, "pipeline/edits.mjs"));
+const { groupsOf } = await import(join(out, "pipeline/groups.mjs"));
 const { moveEdits, removeEdits, copyOf } = await import(join(out, "preset/actions.mjs"));
 
 // A small generator with a seed, so that a failure can be repeated.
@@ -218,5 +220,50 @@ test("differences of previews, one after the other, make the whole of the last",
     if (now.rows === before.rows) assert.ok(after.rows === shown.rows && after.decisions === shown.decisions);
     assert.equal(joined({ ...answer, since: "another" }, shown), undefined);
     [before, shown] = [now, after];
+  }
+});
+
+test("what is reset leaves nothing empty behind, and keeps what others wrote", () => {
+  const layer = { origin: "agent", base: "/parameters", entries: {} };
+  const entry = (id) => ({ id, enabled: true });
+  const reset = (parameters, ids) =>
+    apply({ name: "Robin", parameters }, resetEdits(layer, { name: "Robin", parameters }, ids));
+  assert.deepEqual(reset({ processors: [entry("recall")] }, ["recall"]), { name: "Robin" });
+  assert.deepEqual(reset({ processors: [entry("a"), entry("b")] }, ["a"]), { name: "Robin", parameters: { processors: [entry("b")] } });
+  assert.deepEqual(reset({ top_p: 1, processors: [entry("a")] }, ["a", "b"]), { name: "Robin", parameters: { top_p: 1 } });
+  const ofModel = { origin: "model", base: "", entries: {} };
+  assert.deepEqual(resetEdits(ofModel, { processors: [entry("a")] }, ["a"]), [{ op: "remove", pointer: "/processors/0" }]);
+  assert.deepEqual(removal({ a: { b: [{ c: 1 }] } }, "/a/b/0/c"), { op: "remove", pointer: "/a" });
+  assert.deepEqual(removal({ a: { b: [1, 2] } }, "/a/b/0"), { op: "remove", pointer: "/a/b/0" });
+});
+
+test("groups of processors never interleave, wherever processors are moved", () => {
+  const built = [
+    ["session-loader", 100],
+    ["worldbook-processor", 280],
+    ["injection-assembler", 300],
+    ["token-limiter", 400],
+    ["merge-system-to-head", 500],
+    ["merge-consecutive-roles", 600],
+    ["asset-resolver", 10_000],
+  ].map(([id, builtIn]) => ({ id, builtIn, priority: builtIn }));
+  const withOne = (one) => {
+    const list = [...built.filter(({ id }) => id !== one.id), one].sort((a, b) => a.priority - b.priority);
+    return groupsOf(list)[list.indexOf(one)];
+  };
+  assert.equal(withOne({ id: "signed", priority: 900, builtIn: 900 }), "shape");
+  assert.equal(withOne({ id: "signed", priority: 290, builtIn: 290 }), "collect", "of two as near, that before it");
+  assert.equal(withOne({ id: "signed", priority: -5, builtIn: -5 }), "collect");
+  assert.equal(withOne({ id: "token-limiter", priority: 550, builtIn: 400 }), "shape");
+  assert.equal(withOne({ id: "merge-system-to-head", priority: 410, builtIn: 500 }), "shape", "still beside its group");
+  const next = random(5);
+  const order = ["collect", "place", "fit", "shape", "files"];
+  for (let round = 0; round < 500; round++) {
+    const list = built
+      .concat(Array.from({ length: next(4) }, (_, n) => ({ id: `own${n}`, priority: next(12_000), builtIn: 900 })))
+      .map((one) => (next(3) === 0 ? { ...one, priority: next(12_000) } : one))
+      .sort((a, b) => a.priority - b.priority);
+    const ranks = groupsOf(list).map((group) => order.indexOf(group));
+    assert.deepEqual(ranks, ranks.toSorted((a, b) => a - b), JSON.stringify(list));
   }
 });

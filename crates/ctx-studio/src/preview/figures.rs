@@ -140,6 +140,9 @@ pub(super) fn stages(language: Language, server: &Server, context: &Context) -> 
         name: name(&stage.id),
         before: stage.messages_before,
         after: stage.messages_after,
+        added: stage.added,
+        removed: stage.removed,
+        changed: stage.changed,
         log: stage.log.iter().take(MAX_LINES).map(line).collect(),
     };
     context.report.stages.iter().map(view).collect()

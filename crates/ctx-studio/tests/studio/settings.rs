@@ -87,3 +87,18 @@ fn each_layer_of_settings_has_its_file_and_the_places_of_its_entries() {
         settings.iter().map(|setting| setting["priority"]["value"].as_i64().unwrap()).collect();
     assert!(priorities.is_sorted(), "{priorities:?}");
 }
+
+#[test]
+fn counts_changed_messages_of_each_stage() {
+    let place = folder();
+    let server = start(&place);
+    let asked = json!({ "window": "w1", "conversation": server.id("chat.json") });
+    let told = server.ask("POST", "/api/preview", &asked).good();
+    let counts = |id: &str| {
+        let stage = told["stages"].as_array().unwrap().iter().find(|stage| stage["id"] == id).unwrap();
+        json!([stage["added"], stage["removed"], stage["changed"]])
+    };
+    assert_eq!(counts("session-loader"), json!([2, 0, 0]));
+    assert_eq!(counts("injection-assembler"), json!([1, 0, 0]));
+    assert_eq!(counts("token-limiter"), json!([0, 0, 0]));
+}

@@ -1,10 +1,12 @@
 // What each stage of the pipeline did, and which processors run: their switches count for this window's preview only.
+import { useEffect, useRef } from "preact/hooks";
 import type { ProcessorInfo, StageView } from "../api";
 import { switches, type Shown } from "../preview";
 import { registry } from "../project";
 import { figure, t } from "../language";
 import { Button, Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
+import { wantedStage } from "./state";
 
 interface Line {
   key: string;
@@ -48,8 +50,15 @@ function Processor({ line, hasRun }: { line: Line; hasRun: boolean }) {
   const { id, name, stage, about } = line;
   const by = stage ? stage.after - stage.before : 0;
   const log = stage?.log ?? [];
+  const item = useRef<HTMLLIElement>(null);
+  const isWanted = wantedStage.value === id;
+  useEffect(() => {
+    if (!isWanted) return;
+    wantedStage.value = undefined;
+    item.current?.focus();
+  }, [isWanted]);
   return (
-    <li class={by === 0 && log.length === 0 ? "idle" : ""} data-id={id}>
+    <li ref={item} tabIndex={-1} class={by === 0 && log.length === 0 ? "idle" : ""} data-id={id}>
       <div class="line">
         {about && <ProcessorSwitch about={about} isOn={hasRun ? stage !== undefined : about.isOn} />}
         <b title={about?.description}>{name}</b> <code>{id}</code>

@@ -11,6 +11,9 @@ export const areDroppedShown = signal(true);
 /** Asks the page Preset to open an entry. */
 export const wantedEntry = signal<{ pointer: string; at: number } | undefined>(undefined);
 
+/** Asks the tab of the processors to go to the step of one. */
+export const wantedStage = signal<string | undefined>(undefined);
+
 let asked = 0;
 export function openEntry(pointer: string): void {
   wantedEntry.value = { pointer, at: ++asked };

@@ -3,7 +3,7 @@ import type { Edit } from "../api";
 import { announce, toast } from "../announce";
 import { apply } from "../pointer";
 import { t } from "../language";
-import { changeEdits, entryOf, moved, resetEdits, type Change } from "./edits";
+import { changeEdits, entryOf, isBare, moved, resetEdits, type Change } from "./edits";
 import { layer } from "./layer";
 import { layerDraft, layerView, processors, type Processor } from "./state";
 
@@ -17,7 +17,10 @@ export function change(all: ReadonlyMap<string, Change>): void {
     const own = all.get(setting.id);
     if (!own) continue;
     const before = value;
-    const made = changeEdits(view, value, { setting, about, change: own });
+    let made = changeEdits(view, value, { setting, about, change: own });
+    // An entry that sets nothing would still override the layers below as a whole.
+    const isNeeded = (setting.overrules ?? []).length > 0;
+    if (!isNeeded && isBare(view, apply(value, made), setting.id)) made = resetEdits(view, value, [setting.id]);
     value = apply(value, made);
     edits.push(...made);
     const copies = setting.config.filter(({ origin }) => origin !== "built-in" && origin !== layer.peek()).length;

@@ -1,5 +1,5 @@
 // How the settings of a processor are written into the file of a layer.
-import type { Edit, EffectiveSetting, Origin, ProcessorInfo, SettingsLayerView } from "../api";
+import type { Edit, EffectiveSetting, ProcessorInfo, SettingsLayerView } from "../api";
 import { get, isObject, join } from "../pointer";
 
 /** What a setting of a processor becomes; a value that is that of the processor itself is not stored. */
@@ -8,8 +8,6 @@ export interface Change {
   priority?: number;
   config?: Record<string, unknown>;
 }
-
-export const ORIGINS: Origin[] = ["agent", "model", "user"];
 
 /** Where the layer has its entry of a processor. What was just written is in the file before the server tells of it; an
  * entry under an older name, such as `post:` before the id, only the server finds. */
@@ -53,7 +51,7 @@ function configEdits(file: unknown, pointer: string, config: Record<string, unkn
 
 function put(file: unknown, pointer: string, value: unknown, own: unknown): Edit[] {
   const before = get(file, pointer);
-  if (isSame(value, own)) return before === undefined ? [] : [{ op: "remove", pointer }];
+  if (isSame(value, own)) return before === undefined ? [] : [removal(file, pointer)];
   return isSame(before, value) ? [] : [{ op: "set", pointer, value }];
 }
 
@@ -81,14 +79,31 @@ function insertEdits({ base }: SettingsLayerView, file: unknown, entry: object):
   return [{ op: "set", pointer: base, value: { processors: [entry] } }];
 }
 
-/** What takes entries away; without any the list goes too. */
+/** Removes a value, and the objects and lists that would be empty without it. */
+export function removal(file: unknown, pointer: string): Edit {
+  const above = pointer.slice(0, pointer.lastIndexOf("/"));
+  const parent = get(file, above);
+  const size = Array.isArray(parent) ? parent.length : isObject(parent) ? Object.keys(parent).length : 0;
+  return above !== "" && size === 1 ? removal(file, above) : { op: "remove", pointer };
+}
+
+/** Whether the entry of a processor sets nothing. */
+export function isBare(layer: SettingsLayerView, file: unknown, id: string): boolean {
+  const entry = entryOf(layer, file, id);
+  const value = entry === undefined ? undefined : get(file, entry);
+  return isObject(value) && Object.keys(value).length === 1;
+}
+
+/** Edits that remove entries. They remove an empty list too, as if no entry had been set. A file with the settings of a
+ * model keeps its list, which makes it such a file. */
 export function resetEdits(layer: SettingsLayerView, file: unknown, ids: readonly string[]): Edit[] {
   const pointer = join(layer.base, "processors");
   const list = get(file, pointer);
   const found = new Set(ids.flatMap((id) => entryOf(layer, file, id) ?? []));
   const wanted = [...found].filter((entry) => entry.startsWith(`${pointer}/`));
   if (wanted.length === 0) return [];
-  if (Array.isArray(list) && wanted.length === list.length) return [{ op: "remove", pointer }];
+  const isEmptied = Array.isArray(list) && wanted.length === list.length;
+  if (isEmptied && layer.origin !== "model") return [removal(file, pointer)];
   const place = (entry: string) => Number(entry.slice(pointer.length + 1));
   // From the end, as those behind one that goes move up.
   return wanted.toSorted((a, b) => place(b) - place(a)).map((pointer) => ({ op: "remove" as const, pointer }));

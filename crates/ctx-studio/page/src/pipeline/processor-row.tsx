@@ -1,17 +1,20 @@
-// One processor: closed a line, open its settings, each with where it comes from.
-import type { Origin } from "../api";
+// One processor: closed a line with its effect in this turn, open its settings.
+import type { ConfigField } from "../api";
 import { projectInfo } from "../project";
 import { t } from "../language";
-import { ConfigInput } from "../ui/config-field";
-import { Button, Switch } from "../ui/button";
-import { Field } from "../ui/field";
+import { ConfigInput, withCode } from "../ui/config-field";
+import { Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { FindingList } from "../inspector/finding-list";
 import { toggled } from "../inspector/state";
 import { changeOne, reset } from "./commands";
 import { entryOf } from "./edits";
+import { Effect } from "./effect";
 import { layer } from "./layer";
+import { SetBy } from "./set-by";
 import { layerDraft, layerView, openProcessors, pipeline, type Processor } from "./state";
+
+const MAX_PRIORITY = 999_999_999;
 
 export function ProcessorRow({
   of,
@@ -67,25 +70,24 @@ export function ProcessorRow({
               <span>{name}</span>
               {isCore && <span class="badge">{t().pipeline.core}</span>}
             </span>
-            <span class="head">{about.description}</span>
+            {(isOn || isOpen) && <span class="head">{withCode(about.description)}</span>}
           </span>
         </button>
-        <OriginBadge origin={setting.decidedBy ?? "built-in"} />
-        {isOwn && (
-          <Button class="small" isDisabled={isFixed} onClick={() => reset([id])} label={t().pipeline.resetOne(name)}>
-            {t().reset}
-          </Button>
-        )}
+        <span class="outcome">
+          {isOn && <Effect id={id} name={name} />}
+          <SetBy
+            origin={setting.decidedBy ?? "built-in"}
+            name={name}
+            isFixed={isFixed}
+            reset={isOwn ? () => reset([id]) : undefined}
+          />
+        </span>
       </div>
       <WholeRule of={of} />
       <RowFindings id={id} />
       {isOpen && <Settings of={of} isFixed={isFixed} />}
     </li>
   );
-}
-
-function OriginBadge({ origin }: { origin: Origin }) {
-  return <span class={`badge origin of-${origin}`}>{t().pipeline.origins[origin]}</span>;
 }
 
 /** The highest layer that names a processor decides about all of it. */
@@ -121,37 +123,55 @@ function RowFindings({ id }: { id: string }) {
 
 function Settings({ of, isFixed }: { of: Processor; isFixed: boolean }) {
   const { about, setting } = of;
+  const priority: ConfigField = {
+    key: "priority",
+    label: t().pipeline.priority,
+    description: t().pipeline.priorityHelp,
+    type: "number",
+    default: about.priority,
+    minimum: -MAX_PRIORITY,
+    maximum: MAX_PRIORITY,
+    isWhole: true,
+    isRequired: true,
+  };
   return (
-    <div class="entry-body">
-      <div class="fields settings">
-        <div class="setting">
-          <Field
-            label={t().pipeline.priority}
-            size="short"
-            isLazy
-            inputMode="numeric"
-            value={String(setting.priority.value)}
+    <div class="entry-body config">
+      {about.fields.map((field) => {
+        const held = setting.config.find(({ key }) => key === field.key);
+        const isOwn = held?.origin === layer.value;
+        const change = (value: unknown) => changeOne(of, { config: { [field.key]: value } });
+        return (
+          <ConfigInput
+            key={field.key}
+            field={field}
+            value={held ? held.value : field.default}
             isDisabled={isFixed}
-            onInput={(text) => /^-?\d{1,9}$/.test(text.trim()) && changeOne(of, { priority: Number(text) })}
-          />
-          <OriginBadge origin={setting.priority.origin} />
-        </div>
-        {about.fields.map((field) => {
-          const held = setting.config.find(({ key }) => key === field.key);
-          return (
-            <ConfigInput
-              key={field.key}
-              field={field}
-              value={held ? held.value : field.default}
-              isDisabled={isFixed}
-              onChange={(value) => changeOne(of, { config: { [field.key]: value } })}
-            >
-              <OriginBadge origin={held?.origin ?? "built-in"} />
-            </ConfigInput>
-          );
-        })}
-      </div>
-      {about.fields.length === 0 && <p class="soft">{t().pipeline.noFields}</p>}
+            onChange={change}
+          >
+            <SetBy
+              origin={held?.origin ?? "built-in"}
+              name={field.label}
+              isFixed={isFixed}
+              reset={isOwn ? () => change(field.default) : undefined}
+            />
+          </ConfigInput>
+        );
+      })}
+      <ConfigInput
+        field={priority}
+        value={setting.priority.value}
+        isDisabled={isFixed}
+        onChange={(value) => changeOne(of, { priority: Number(value) })}
+      >
+        <SetBy
+          origin={setting.priority.origin}
+          name={priority.label}
+          isFixed={isFixed}
+          reset={
+            setting.priority.origin === layer.value ? () => changeOne(of, { priority: about.priority }) : undefined
+          }
+        />
+      </ConfigInput>
     </div>
   );
 }

@@ -19,6 +19,9 @@ interface FieldProps {
   testId?: string;
   step?: string;
   isAutofocused?: boolean;
+  /** Set if the label and the help are drawn elsewhere. */
+  id?: string;
+  describedBy?: string;
 }
 
 let lastId = 0;
@@ -26,20 +29,32 @@ export function useId(): string {
   return useState(() => `f${++lastId}`)[0];
 }
 
+/** The element around a control; a label, unless the control has one elsewhere. */
+function tagOf(id: string | undefined): "label" {
+  return (id === undefined ? "label" : "span") as "label";
+}
+
 export function Field(props: FieldProps) {
   const { label, value, onInput, isLazy, size = "normal", help } = props;
-  const id = useId();
+  const ownId = useId();
+  const id = props.id ?? ownId;
+  const Tag = tagOf(props.id);
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   const isFocused = useRef(false);
   const isComposing = useRef(false);
+  /** Whether a lazy field has unsent text. */
+  const isTyped = useRef(false);
   useEffect(() => {
-    if (!isFocused.current) setText(value);
+    if (!isFocused.current || (isLazy && !isTyped.current)) setText(value);
   }, [value]);
-  const tell = (next: string) => next !== value && onInput(next);
+  const tell = (next: string) => {
+    isTyped.current = false;
+    if (next !== value) onInput(next);
+  };
   return (
-    <label class={`field ${size}`} for={id}>
-      <span class={props.isLabelHidden ? "hidden" : "label"}>{label}</span>
+    <Tag class={`field ${size}`} for={props.id ? undefined : id}>
+      {!props.id && <span class={props.isLabelHidden ? "hidden" : "label"}>{label}</span>}
       <input
         ref={input}
         id={id}
@@ -48,7 +63,7 @@ export function Field(props: FieldProps) {
         placeholder={props.placeholder}
         disabled={props.isDisabled}
         aria-invalid={props.isInvalid ? "true" : undefined}
-        aria-describedby={help ? `${id}-help` : undefined}
+        aria-describedby={props.describedBy ?? (help ? `${id}-help` : undefined)}
         list={props.list}
         inputMode={props.inputMode}
         autoComplete="off"
@@ -68,6 +83,7 @@ export function Field(props: FieldProps) {
           if (!isLazy) tell(event.currentTarget.value);
         }}
         onInput={(event) => {
+          isTyped.current = true;
           setText(event.currentTarget.value);
           if (!isLazy && !isComposing.current) tell(event.currentTarget.value);
         }}
@@ -80,13 +96,14 @@ export function Field(props: FieldProps) {
           {help}
         </small>
       )}
-    </label>
+    </Tag>
   );
 }
 
 export interface Option {
   value: string;
   label: string;
+  isDisabled?: boolean;
 }
 
 export function Select({
@@ -100,6 +117,7 @@ export function Select({
   testId,
   size = "normal",
   help,
+  ...elsewhere
 }: {
   label: string;
   value: string;
@@ -112,24 +130,29 @@ export function Select({
   testId?: string;
   size?: string;
   help?: string;
+  /** As of a field. */
+  id?: string;
+  describedBy?: string;
 }) {
-  const id = useId();
+  const ownId = useId();
+  const id = elsewhere.id ?? ownId;
+  const Tag = tagOf(elsewhere.id);
   // A value that no option has must not look like the first option.
   const isThere = [...options, ...(more?.options ?? [])].some((option) => option.value === value);
   const all = isThere ? options : [{ value, label: value || "–" }, ...options];
   const drawn = (option: Option) => (
-    <option key={option.value} value={option.value}>
+    <option key={option.value} value={option.value} disabled={option.isDisabled}>
       {option.label}
     </option>
   );
   return (
-    <label class={`field ${size}`} for={id}>
-      <span class={isLabelHidden ? "hidden" : "label"}>{label}</span>
+    <Tag class={`field ${size}`} for={elsewhere.id ? undefined : id}>
+      {!elsewhere.id && <span class={isLabelHidden ? "hidden" : "label"}>{label}</span>}
       <select
         id={id}
         value={value}
         disabled={isDisabled}
-        aria-describedby={help ? `${id}-help` : undefined}
+        aria-describedby={elsewhere.describedBy ?? (help ? `${id}-help` : undefined)}
         data-test={testId}
         onChange={(event) => onChange(event.currentTarget.value)}
       >
@@ -141,7 +164,7 @@ export function Select({
           {help}
         </small>
       )}
-    </label>
+    </Tag>
   );
 }
 
