@@ -892,6 +892,7 @@ export interface ScannedEntry {
   place: string;
   /** Pass that activated the entry, from 1. */
   pass?: number;
+  /** Tokens of the inserted text, or of the content if it is inactive. */
   tokens?: number;
   /** Matched keys: the first primary key, and the secondary key that decided. */
   hits: ScannedKey[];
