@@ -24,19 +24,13 @@ const CHAT = '[{ "role": "user", "content": "When do I sow BASIL?" }, { "role": 
 async function studio(t, options, books = { "garden.json": BOOK }) {
   const path = folder();
   for (const [name, text] of Object.entries(books)) writeFileSync(join(path, name), text);
-  writeFileSync(join(path, "chat.json"), CHAT);
+  writeFileSync(join(path, "conversation.json"), CHAT);
   const server = await serve(path);
   t.after(() => server.stop());
   const opened = await open(server, options);
   t.after(() => opened.context.close());
   const { page } = opened;
-  await page.evaluate(() => {
-    const key = `ctx-studio/${localStorage.getItem("ctx-studio/last")}/turn`;
-    const kept = JSON.parse(sessionStorage.getItem(key));
-    sessionStorage.setItem(key, JSON.stringify({ ...kept, inputs: { ...kept.inputs, conversation: "chat.json" } }));
-  });
-  await page.goto(`${new URL(server.link).origin}/#/books`);
-  await page.reload();
+  await page.locator(".to-books a").click();
   await page.locator(".book-entries").waitFor();
   return { path, server, ...opened };
 }
@@ -69,7 +63,7 @@ test("job 9: the test tells for each entry what the command tells", async (t) =>
     ["Off", "off", "–"],
   ]);
   assert.deepEqual(await row(page, 0).locator(".match").allTextContents(), ["basil"]);
-  const told = JSON.parse(ctx(path, "worldbook", "scan", "garden.json", "--session", "chat.json", "--all", "--json"));
+  const told = JSON.parse(ctx(path, "worldbook", "scan", "garden.json", "--session", "conversation.json", "--all", "--json"));
   const states = (all) => all.map(([title, state]) => `${title} ${state}`).sort();
   assert.deepEqual(states(told.entries.map(({ title, state }) => [title, state])), states(await found(page)));
   const budget = page.locator("[data-test=book-budget]");

@@ -88,9 +88,10 @@ impl Scanned<'_> {
             (Some((activation, _)), _) => set.describe_with(activation, &message),
             (None, Some(Reason::NoKeyFound)) => {
                 let newest = self.seen.newest_hits.get(entry.number).and_then(Option::as_ref);
-                let source = newest.map(|newest| newest.message.to_string()).unwrap_or_default();
                 let (searched, hit) = (self.seen.scan.messages.len(), newest.map(|newest| &newest.hit));
-                set.describe_missing_key(entry.number, searched, hit, &|_| self.message_of(&source))
+                let message =
+                    |_| newest.map_or_else(unnamed, |hit| self.message_of(&hit.message.to_string()));
+                set.describe_missing_key(entry.number, searched, hit, &message)
             }
             (None, Some(reason)) => set.describe_reason(reason, &message),
             (None, None) => return None,
@@ -106,7 +107,7 @@ impl Scanned<'_> {
     fn message(&self, newest: usize) -> Phrase {
         let messages = &self.seen.scan.messages;
         let source = messages.len().checked_sub(newest + 1).and_then(|at| messages.get(at));
-        source.map_or_else(|| phrase!("a message"), |source| self.message_of(&source.to_string()))
+        source.map_or_else(unnamed, |source| self.message_of(&source.to_string()))
     }
 
     /// Names a message by its number in the conversation.
@@ -143,7 +144,11 @@ impl Scanned<'_> {
     }
 }
 
-/// Returns the name that people know an entry by.
+fn unnamed() -> Phrase {
+    phrase!("a message")
+}
+
+/// Returns the title of an entry, or its first key.
 fn entry_name(member: &Member) -> &str {
     let title = member.entry.title.as_deref().filter(|title| !title.trim().is_empty());
     title.or_else(|| member.entry.keys.first().map(|key| &**key)).unwrap_or(&member.id)

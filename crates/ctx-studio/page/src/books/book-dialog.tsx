@@ -22,7 +22,7 @@ export function BookDialog({
   const books = filesOf("worldbook").filter(({ path }) => path.toLowerCase().includes(query.trim().toLowerCase()));
   const take = (book: ProjectFile) => {
     close();
-    // Behind the dialog, which gives the focus back.
+    // The closing dialog restores the focus first.
     setTimeout(() => choose(book));
   };
   const focus = (event: KeyboardEvent, step: number) => {

@@ -1,4 +1,4 @@
-// A worldbook: its entries as a table with an editor beside it, or its text.
+// A worldbook: its entries as a table with an editor next to it, or its text.
 import { useState } from "preact/hooks";
 import { current, filesOf, openFile } from "../project";
 import { t } from "../language";
@@ -133,7 +133,7 @@ function switched(ids: readonly string[], id: string): string[] {
   return ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
 }
 
-/** Without the test, nothing that only it shows has an effect. */
+/** Ending the test also ends its text and its filter. */
 function switchTest(): void {
   isTesting.value = !isTesting.value;
   if (isTesting.value) return;
@@ -141,7 +141,7 @@ function switchTest(): void {
   setFilters({ states: [] });
 }
 
-/** The new entry is shown whatever was filtered. */
+/** Clears the filters, which could hide the new entry. */
 function add(file: OpenFile): void {
   const { pointer, edit } = added(file.value.peek());
   file.edit(edit);

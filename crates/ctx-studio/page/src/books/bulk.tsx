@@ -1,4 +1,4 @@
-// What can be done with several entries of a book at once: one change for all of them.
+// Edits of the selected entries: each is one change of the draft.
 import { useState } from "preact/hooks";
 import type { Edit, ProjectFile } from "../api";
 import { file as fileOf, type OpenFile } from "../files";

@@ -95,7 +95,7 @@ export function added(value: unknown): { pointer: string; edit: Edit } {
   return { pointer, edit: { op: "insert", pointer, value: entry } };
 }
 
-/** Insertions of copies into a book. All fields are kept; a number that is taken becomes the next free one. */
+/** Insertions of copies into a book. All fields are kept; a taken UID becomes the next free one. */
 export function copied(entries: readonly BookEntry[], value: unknown): Edit[] {
   const next = placesIn(value);
   return entries.map((entry) => {
@@ -104,7 +104,7 @@ export function copied(entries: readonly BookEntry[], value: unknown): Edit[] {
   });
 }
 
-/** Gives places for new entries at the end of a book: with the wanted number if it is free. */
+/** Returns places for new entries at the end of a book, with the wanted UID if it is free. */
 function placesIn(value: unknown): (wanted?: string) => { pointer: string; uid: number } {
   const list = isObject(value) ? value["entries"] : undefined;
   const entries = entriesOf(value) ?? [];

@@ -1,4 +1,4 @@
-// Beside the table, or over it in a narrow window: the open entry, why it is active or not, and its fields.
+// The open entry, next to the table or covering it in a narrow window: scan result and fields.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ScannedEntry } from "../api";
 import type { OpenFile } from "../files";
@@ -12,7 +12,7 @@ import { State } from "./state-label";
 
 const TITLE = "book-entry-title";
 
-/** Puts the focus into the editor once it is drawn. A busy machine draws it some frames later. */
+/** Moves the focus into the editor after it is rendered, which can take some frames. */
 export function focusEntryEditor(frames = 30): void {
   requestAnimationFrame(() => {
     const name = document.querySelector<HTMLElement>(".book-side [data-test=book-name]");
@@ -21,7 +21,7 @@ export function focusEntryEditor(frames = 30): void {
   });
 }
 
-/** Scrolls the table to the open entry once it is drawn. */
+/** Scrolls the table to the open entry after it is rendered. */
 export function revealOpenEntry(): void {
   requestAnimationFrame(() => document.querySelector(".book-entries tr.open")?.scrollIntoView({ block: "nearest" }));
 }
@@ -29,7 +29,7 @@ export function revealOpenEntry(): void {
 export function EntrySide({ file, entry }: { file: OpenFile; entry: BookEntry }) {
   const side = useRef<HTMLElement>(null);
   useEffect(() => {
-    // Over the table it takes the focus along.
+    // If it covers the table, the focused row is hidden.
     const isHidden = document.activeElement && getComputedStyle(document.activeElement).visibility === "hidden";
     if (isHidden) document.getElementById(TITLE)?.focus();
   }, []);
@@ -95,7 +95,7 @@ export function EntrySide({ file, entry }: { file: OpenFile; entry: BookEntry })
   );
 }
 
-/** What the scan says of the entry: its state, the reason, and the places of its keys. */
+/** Scan result of the entry: its state, the reason, and its matched keys. */
 function Why({ entry }: { entry: BookEntry }) {
   const { why, whyNot, notScanned } = t().books;
   const found = tested.value.get(entry.pointer);
@@ -126,7 +126,7 @@ function Facts({ found }: { found: ScannedEntry }) {
     found.place,
     ...(found.pass === undefined ? [] : [passOf(found.pass)]),
     ...(found.tokens === undefined ? [] : [`${figure(found.tokens)} ${t().tokens}`]),
-    // How full the budget is matters where it is the reason.
+    // The used budget explains this state.
     ...(found.state === "budget" && budget !== undefined
       ? [t().labeled(t().books.budgetLabel, budgetOf(figure(scan.value?.tokens ?? 0), figure(budget)))]
       : []),

@@ -1,4 +1,4 @@
-// The entries of a book, one line each; the open one has its editor beside the table.
+// The entries of a book, one line each.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Finding, ScannedEntry } from "../api";
 import type { OpenFile } from "../files";
@@ -145,7 +145,7 @@ const Row = memo(EntryRow, (before, after) => {
   );
 });
 
-/** What a row shows of a scan. */
+/** The shown part of a scan result. */
 function shownOf(found: ScannedEntry | undefined): string {
   return JSON.stringify([found?.state, found?.tokens, found?.pass, found?.why, found?.hits.map(({ key }) => key)]);
 }
@@ -239,7 +239,7 @@ function placeOf(entry: BookEntry): { short: string; long: string } {
   return { short: shortPositions[at] ?? String(at), long: positions[at] ?? String(at) };
 }
 
-/** How many letters of keys a row shows. */
+/** Limit for the letters of a row's keys. */
 const MOST_LETTERS = 28;
 
 function Keys({ entry }: { entry: BookEntry }) {

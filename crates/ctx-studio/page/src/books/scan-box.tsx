@@ -55,7 +55,7 @@ function Searched() {
   );
 }
 
-/** How much of their budget the entries of all worldbooks use, the passes, and timed effects on request. */
+/** Budget of all worldbooks, passes, and timed effects on request. */
 function Figures({ found }: { found: ScanView }) {
   const { passes, passKinds, others, budgetOf, noLimit, budgetLabel, timed, timedKept } = t().books;
   const own = tested.value;

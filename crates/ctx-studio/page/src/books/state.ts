@@ -1,4 +1,4 @@
-// What of a worldbook is open, listed, and chosen in this window, and what the scan has found.
+// State of the page Worldbooks in this window: open entry, filters, selection, and scan.
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { ScannedEntry, ScanView } from "../api";
 import { call, CallError, project } from "../transport";
@@ -27,7 +27,7 @@ export const isScanning = signal(false);
 
 export const bookEntries = computed<BookEntry[] | undefined>(() => entriesOf(current.value?.value.value));
 
-/** What the scan says of the entries of the file on the page, by their pointers. */
+/** Scan results of the file on the page, by pointer. */
 export const tested = computed<ReadonlyMap<string, ScannedEntry>>(() => {
   const id = current.value?.id;
   const own = (scan.value?.entries ?? []).filter(({ file, pointer }) => file === id && pointer !== undefined);
@@ -42,7 +42,7 @@ export function setFilters(change: Partial<Filters>): void {
   filters.value = { ...filters.value, ...change };
 }
 
-// --- Choosing rows -------------------------------------------------------------------------------------------------
+// --- Selection ----------------------------------------------------------------------------------------------------
 
 let lastChosen: string | undefined;
 
@@ -62,7 +62,7 @@ export function choose(pointer: string, isRange = false): void {
   chosen.value = next;
 }
 
-// --- What is kept of each book, for Back and for a reload ----------------------------------------------------------
+// --- State of each book, kept for Back and for a reload -------------------------------------------------------------
 
 interface Memory {
   open?: string;
@@ -94,7 +94,7 @@ addEventListener("pagehide", () => {
 });
 
 const savedHashes = signal<Record<string, number> | undefined>(undefined);
-/** Whether it is known what the file had before unsaved changes. */
+/** Whether the saved entries are known. */
 export const canCompare = computed(() => savedHashes.value !== undefined);
 
 function isChanged(entry: BookEntry): boolean {
