@@ -268,7 +268,7 @@ test("job 9: an entry is edited by keyboard alone, and the test follows", async 
   await page.keyboard.press("Control+a");
   await page.keyboard.type("soon");
   await page.keyboard.press("Tab");
-  await page.locator(".why.active").waitFor();
+  await page.locator(".scan-why.active").waitFor();
   await page.locator("[data-test=book-count]", { hasText: "3 active" }).waitFor();
   // Opened text, in the editor.
   await page.locator(".book-side .cm-content").click();

@@ -26,7 +26,7 @@ export function BookDialog({
     setTimeout(() => choose(book));
   };
   const focus = (event: KeyboardEvent, step: number) => {
-    const all = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("input, .options button")];
+    const all = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("input, .book-options button")];
     event.preventDefault();
     all[Math.max(0, Math.min(all.length - 1, all.indexOf(event.target as HTMLElement) + step))]?.focus();
   };
@@ -49,10 +49,13 @@ export function BookDialog({
           onInput={(event) => setQuery(event.currentTarget.value)}
           onKeyDown={(event) => {
             const [first] = books;
-            if (event.key === "Enter" && !event.isComposing && first) take(first);
+            if (event.key !== "Enter" || event.isComposing || !first) return;
+            // Otherwise the key would press the button that gets the focus back.
+            event.preventDefault();
+            take(first);
           }}
         />
-        <ul class="options" data-test="book-options">
+        <ul class="book-options" data-test="book-options">
           {books.map((book) => (
             <li key={book.id}>
               <button type="button" onClick={() => take(book)}>

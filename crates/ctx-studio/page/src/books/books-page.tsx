@@ -1,5 +1,5 @@
 // A worldbook: its entries as a table with an editor next to it, or its text.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { current, filesOf, openFile } from "../project";
 import { t } from "../language";
 import { Icon } from "../ui/icon";
@@ -31,6 +31,10 @@ import type { OpenFile } from "../files";
 const VIEWS: BookView[] = ["entries", "text"];
 
 export function BooksPage() {
+  useEffect(() => {
+    document.addEventListener("keydown", focusSearch);
+    return () => document.removeEventListener("keydown", focusSearch);
+  }, []);
   const file = current.value;
   const books = t().books;
   if (filesOf("worldbook").length === 0 || !file) return <p class="empty">{books.none}</p>;
@@ -40,7 +44,7 @@ export function BooksPage() {
   const shown = isUnreadable || !entries ? "text" : bookView.value;
   const open = shown === "entries" ? entries?.find(({ pointer }) => pointer === openEntry.value) : undefined;
   return (
-    <section class={`books-page ${open ? "has-side" : ""}`} aria-labelledby="books-title" onKeyDown={focusSearch}>
+    <section class={`books-page ${open ? "has-side" : ""}`} aria-labelledby="books-title">
       <h1 id="books-title" class="hidden">
         {t().labeled(t().pageNames.books, file.server.value.path)}
       </h1>
@@ -153,7 +157,7 @@ function add(file: OpenFile): void {
 
 /** As in many applications, a slash goes to the search. */
 function focusSearch(event: KeyboardEvent): void {
-  const isField = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, .cm-editor");
+  const isField = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, .cm-editor, dialog");
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isField) return;
   event.preventDefault();
   document.querySelector<HTMLElement>("[data-test=book-query]")?.focus();

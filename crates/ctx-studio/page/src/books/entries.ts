@@ -16,8 +16,8 @@ export function entriesOf(value: unknown): BookEntry[] | undefined {
   const all = Object.entries(entries).flatMap(([key, entry]): BookEntry[] =>
     isObject(entry) ? [{ pointer: join("/entries", key), uid: String(entry["uid"] ?? key), value: entry }] : [],
   );
-  // Cards and other applications say `keys`.
-  return all.some(({ value }) => "keys" in value) ? undefined : all;
+  // Cards and other applications say `keys`; some write both.
+  return all.some(({ value }) => "keys" in value && !("key" in value)) ? undefined : all;
 }
 
 export function flag({ value }: BookEntry, name: string): boolean {

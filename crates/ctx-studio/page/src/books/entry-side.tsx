@@ -1,5 +1,5 @@
 // The open entry, next to the table or covering it in a narrow window: scan result and fields.
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ScannedEntry } from "../api";
 import type { OpenFile } from "../files";
 import { figure, t } from "../language";
@@ -28,7 +28,7 @@ export function revealOpenEntry(): void {
 
 export function EntrySide({ file, entry }: { file: OpenFile; entry: BookEntry }) {
   const side = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // If it covers the table, the focused row is hidden.
     const isHidden = document.activeElement && getComputedStyle(document.activeElement).visibility === "hidden";
     if (isHidden) document.getElementById(TITLE)?.focus();
@@ -68,7 +68,7 @@ export function EntrySide({ file, entry }: { file: OpenFile; entry: BookEntry })
       }}
     >
       <header>
-        <Button icon="chevron-right" class="back" onClick={close} testId="book-back">
+        <Button icon="chevron-right" class="book-back" onClick={close} testId="book-back">
           {back}
         </Button>
         <Switch
@@ -102,13 +102,13 @@ function Why({ entry }: { entry: BookEntry }) {
   const failure = scanFailure.value;
   if (!found)
     return (
-      <p class="why soft" data-test="why">
+      <p class="scan-why soft" data-test="why">
         {failure ? failure.message || t().offline : isScanning.value ? t().loading : notScanned}
       </p>
     );
   const isActive = found.state === "active";
   return (
-    <section class={`why ${isActive ? "active" : ""}`} aria-label={isActive ? why : whyNot} data-test="why">
+    <section class={`scan-why ${isActive ? "active" : ""}`} aria-label={isActive ? why : whyNot} data-test="why">
       <p>
         <b>{isActive ? why : whyNot}</b> <State of={found} />
       </p>
@@ -140,17 +140,17 @@ function Hits({ found }: { found: ScannedEntry }) {
   return (
     <>
       {found.hits.length > 0 && (
-        <p class="hits">
+        <p class="key-hits">
           {found.hits.map(({ key, text }, at) =>
             text === undefined ? (
-              <span key={at} class="chip">
+              <span key={at} class="key-chip">
                 {key}
               </span>
             ) : (
               <button
                 key={at}
                 type="button"
-                class="chip"
+                class="key-chip"
                 title={t().books.showPlace}
                 aria-expanded={shown === at}
                 onClick={() => show(shown === at ? undefined : at)}

@@ -200,7 +200,7 @@ function EntryRow({ file, entry, found, findings, query, isChosen, isOpen, isTes
             </span>
           )}
           {probability !== undefined && (
-            <span class="chip" title={books.probabilityOf(probability)}>
+            <span class="key-chip" title={books.probabilityOf(probability)}>
               {books.probability(probability)}
             </span>
           )}
@@ -220,7 +220,7 @@ function EntryRow({ file, entry, found, findings, query, isChosen, isOpen, isTes
           <td class="state-cell" title={found?.why}>
             {found ? <State of={found} /> : "–"}
           </td>
-          <td class="match">{found?.hits[0] && <span class="chip">{found.hits[0].key}</span>}</td>
+          <td class="match">{found?.hits[0] && <span class="key-chip">{found.hits[0].key}</span>}</td>
           <td class="number pass">{found?.pass ?? "–"}</td>
         </>
       )}
@@ -244,15 +244,15 @@ const MOST_LETTERS = 28;
 
 function Keys({ entry }: { entry: BookEntry }) {
   const { constant, andMore } = t().books;
-  if (flag(entry, "constant")) return <span class="chip constant">{constant}</span>;
+  if (flag(entry, "constant")) return <span class="key-chip constant">{constant}</span>;
   const keys = keysAt(entry, "key").filter((key) => key !== "");
   let letters = 0;
   const fits = keys.findIndex((key, at) => (letters += key.length + 2) > MOST_LETTERS && at > 0);
   const shown = fits < 0 ? keys : keys.slice(0, fits);
   return (
-    <span class="chips" title={t().listed(keys)}>
+    <span class="key-chips" title={t().listed(keys)}>
       {shown.map((key, at) => (
-        <span key={at} class="chip">
+        <span key={at} class="key-chip">
           {key}
         </span>
       ))}
