@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Edit, ProjectFile } from "../api";
 import { file as fileOf, type OpenFile } from "../files";
 import { announce, toast } from "../announce";
+import { get } from "../pointer";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Field, Select } from "../ui/field";
@@ -111,7 +112,9 @@ async function copyTo({ id, path }: ProjectFile, rows: readonly BookEntry[]): Pr
   if (!target.server.value) await target.load();
   const { value } = target;
   if (target.isReadOnly.value || !entriesOf(value.value)) return void toast(t().books.cannotCopy(path), "error");
-  target.edit(...copied(rows, value.value));
-  if (!(await target.flush())) return;
+  const edits = copied(rows, value.value);
+  target.edit(...edits);
+  // The server says itself what it does not take.
+  if (!(await target.flush()) || get(value.value, edits[0]?.pointer ?? "") === undefined) return;
   toast(t().books.copied(rows.length, path), "info", undefined, { label: t().undo, run: () => void target.undo() });
 }

@@ -90,22 +90,22 @@ export function setOne(entry: BookEntry, name: string, value: unknown): Edit[] {
 
 /** A new entry, with the next free number. */
 export function added(value: unknown): { pointer: string; edit: Edit } {
-  const { pointer, uid } = placesIn(value)();
+  const { op, pointer, uid } = placesIn(value)();
   const entry = { uid, key: [], keysecondary: [], comment: "", content: "", order: 100, position: 0, disable: false };
-  return { pointer, edit: { op: "insert", pointer, value: entry } };
+  return { pointer, edit: { op, pointer, value: entry } };
 }
 
 /** Insertions of copies into a book. All fields are kept; a taken UID becomes the next free one. */
 export function copied(entries: readonly BookEntry[], value: unknown): Edit[] {
   const next = placesIn(value);
   return entries.map((entry) => {
-    const { pointer, uid } = next(entry.uid);
-    return { op: "insert", pointer, value: { ...entry.value, uid } };
+    const { op, pointer, uid } = next(entry.uid);
+    return { op, pointer, value: { ...entry.value, uid } };
   });
 }
 
 /** Returns places for new entries at the end of a book, with the wanted UID if it is free. */
-function placesIn(value: unknown): (wanted?: string) => { pointer: string; uid: number } {
+function placesIn(value: unknown): (wanted?: string) => { op: "insert" | "set"; pointer: string; uid: number } {
   const list = isObject(value) ? value["entries"] : undefined;
   const entries = entriesOf(value) ?? [];
   const isList = Array.isArray(list);
@@ -117,6 +117,8 @@ function placesIn(value: unknown): (wanted?: string) => { pointer: string; uid: 
     const uid = isFree ? Number(wanted) : free;
     taken.add(String(uid));
     free = Math.max(free, uid + 1);
-    return { pointer: join("/entries", isList ? length++ : uid), uid };
+    return isList
+      ? { op: "insert", pointer: join("/entries", length++), uid }
+      : { op: "set", pointer: join("/entries", uid), uid };
   };
 }

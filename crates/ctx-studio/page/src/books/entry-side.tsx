@@ -12,18 +12,21 @@ import { State } from "./state-label";
 
 const TITLE = "book-entry-title";
 
-/** Moves the focus into the editor after it is rendered, which can take some frames. */
-export function focusEntryEditor(frames = 30): void {
+/** Acts on an element after it is rendered, which can take some frames. */
+function whenRendered(selector: string, act: (found: HTMLElement) => void, frames = 30): void {
   requestAnimationFrame(() => {
-    const name = document.querySelector<HTMLElement>(".book-side [data-test=book-name]");
-    if (name) name.focus();
-    else if (frames > 0) focusEntryEditor(frames - 1);
+    const found = document.querySelector<HTMLElement>(selector);
+    if (found) act(found);
+    else if (frames > 0) whenRendered(selector, act, frames - 1);
   });
 }
 
-/** Scrolls the table to the open entry after it is rendered. */
+export function focusEntryEditor(): void {
+  whenRendered(".book-side [data-test=book-name]", (name) => name.focus());
+}
+
 export function revealOpenEntry(): void {
-  requestAnimationFrame(() => document.querySelector(".book-entries tr.open")?.scrollIntoView({ block: "nearest" }));
+  whenRendered(".book-entries tr.open", (row) => row.scrollIntoView({ block: "nearest" }));
 }
 
 export function EntrySide({ file, entry }: { file: OpenFile; entry: BookEntry }) {
@@ -53,8 +56,7 @@ export function EntrySide({ file, entry }: { file: OpenFile; entry: BookEntry })
   );
   const close = () => {
     openEntry.value = undefined;
-    const row = `.book-entries tr[data-uid="${CSS.escape(entry.uid)}"] th button`;
-    requestAnimationFrame(() => document.querySelector<HTMLElement>(row)?.focus());
+    whenRendered(`.book-entries tr[data-uid="${CSS.escape(entry.uid)}"] th button`, (row) => row.focus());
   };
   return (
     <section

@@ -1,5 +1,5 @@
 // The entries of a book, one line each.
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Finding, ScannedEntry } from "../api";
 import type { OpenFile } from "../files";
 import { figure, t } from "../language";
@@ -23,11 +23,17 @@ import { focusEntryEditor } from "./entry-side";
 import { State } from "./state-label";
 import { choose, chosen, filters, isTesting, memoryOf, openEntry, tested } from "./state";
 
+/** Limit for rows rendered at once: the others follow after a paint, so that typing does not wait for them. */
+const ROWS_AT_ONCE = 80;
+/** As in the style sheet. */
+const ROW_HEIGHT = 32;
+
 export function EntryTable({ file, entries }: { file: OpenFile; entries: BookEntry[] }) {
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (list.current) list.current.scrollTop = memoryOf(file.id).scroll;
   }, []);
+  const rendered = useGrowing(entries.length);
   const { columns, table, all } = t().books;
   const isAll = entries.length > 0 && entries.every(({ pointer }) => chosen.value.has(pointer));
   const findings = findingsByEntry(file.server.value?.findings ?? []);
@@ -43,7 +49,7 @@ export function EntryTable({ file, entries }: { file: OpenFile; entries: BookEnt
   return (
     <div
       ref={list}
-      class="book-list"
+      class={`book-list ${entries.length === 0 ? "is-empty" : ""}`}
       tabIndex={-1}
       data-test="book-list"
       onScroll={(event) => (memoryOf(file.id).scroll = event.currentTarget.scrollTop)}
@@ -99,7 +105,7 @@ export function EntryTable({ file, entries }: { file: OpenFile; entries: BookEnt
               </tr>
             </thead>
             <tbody>
-              {entries.slice(from, to).map((entry) => (
+              {entries.slice(from, Math.min(to, from + rendered)).map((entry) => (
                 <Row
                   key={entry.pointer}
                   file={file}
@@ -113,12 +119,29 @@ export function EntryTable({ file, entries }: { file: OpenFile; entries: BookEnt
                   isFixed={file.isReadOnly.value}
                 />
               ))}
+              {from + rendered < to && (
+                <tr aria-hidden="true">
+                  <td style={{ height: `${(to - from - rendered) * ROW_HEIGHT}px` }} />
+                </tr>
+              )}
             </tbody>
           </table>
         )}
       </Paged>
     </div>
   );
+}
+
+/** The number of rows to render, which grows to the count. */
+function useGrowing(count: number): number {
+  const [limit, setLimit] = useState(ROWS_AT_ONCE);
+  const now = Math.min(limit, Math.max(count, ROWS_AT_ONCE));
+  useEffect(() => {
+    if (now >= count) return setLimit(now);
+    const timer = setTimeout(() => setLimit(now + ROWS_AT_ONCE));
+    return () => clearTimeout(timer);
+  }, [now, count]);
+  return now;
 }
 
 interface RowProps {
