@@ -316,6 +316,33 @@ test("the editor is beside the table, and over it in a narrow window", async (t)
   assert.deepEqual(problems, []);
 });
 
+for (const lang of ["en", "zh"])
+  test(`no label is cut, and no target is too small: ${lang}`, async (t) => {
+    const { page, problems } = await studio(t, { lang });
+    await scanned(page);
+    await row(page, 0).locator("input").check();
+    const found = [];
+    // The third is a window of 1440 by 900 at 200 %.
+    for (const [width, height] of [[1440, 900], [1024, 768], [720, 450], [400, 800]])
+      for (const _ of ["with the test", "without"]) {
+        await page.setViewportSize({ width, height });
+        await page.locator("[data-test=books-test]").click();
+        const faults = await page.evaluate(() => {
+          const shown = (selector) => [...document.querySelectorAll(`.books-page ${selector}`)].filter((one) => one.checkVisibility());
+          const cut = shown(":is(thead th, .label, .toolbar button, .bulk button, .filter)").filter((one) => one.scrollWidth > one.clientWidth + 1);
+          const small = shown(":is(button, select, input[type=search])").filter((one) => {
+            const { width, height } = one.getBoundingClientRect();
+            return width < 24 || height < 24;
+          });
+          const over = document.documentElement.scrollWidth > innerWidth ? ["the page is too wide"] : [];
+          return [...over, ...[...cut, ...small].map((one) => one.outerHTML.slice(0, 100))];
+        });
+        for (const fault of faults) found.push(`${width}: ${fault}`);
+      }
+    assert.deepEqual(found, []);
+    assert.deepEqual(problems, []);
+  });
+
 test("338 entries: a search and a switch answer at once, and the place survives Back and a reload", async (t) => {
   const lore = Array.from({ length: 338 }, (_, uid) => ({
     uid,
