@@ -114,7 +114,7 @@ async function copyTo({ id, path }: ProjectFile, rows: readonly BookEntry[]): Pr
   if (target.isReadOnly.value || !entriesOf(value.value)) return void toast(t().books.cannotCopy(path), "error");
   const edits = copied(rows, value.value);
   target.edit(...edits);
-  // The server says itself what it does not take.
+  // A rejected edit has its own notice.
   if (!(await target.flush()) || get(value.value, edits[0]?.pointer ?? "") === undefined) return;
   toast(t().books.copied(rows.length, path), "info", undefined, { label: t().undo, run: () => void target.undo() });
 }

@@ -23,7 +23,7 @@ import { focusEntryEditor } from "./entry-side";
 import { State } from "./state-label";
 import { choose, chosen, filters, isTesting, memoryOf, openEntry, tested } from "./state";
 
-/** Limit for rows rendered at once: the others follow after a paint, so that typing does not wait for them. */
+/** Limit for rows rendered at once. The others follow after a paint: typing must not wait for them. */
 const ROWS_AT_ONCE = 80;
 /** As in the style sheet. */
 const ROW_HEIGHT = 32;
