@@ -21,6 +21,8 @@ pub struct ObservedScan {
     pub scan: WorldbookScan,
     /// The tokens of each active entry.
     pub tokens: Vec<u32>,
+    /// The tokens of the content of each entry before macro expansion, in the order of the members of the set.
+    pub content_tokens: Vec<u32>,
     /// The newest message with a key of each entry, in the order of the members of the set.
     pub newest_hits: Vec<Option<NewestHit>>,
     /// Whether they were counted as the model counts.
@@ -135,11 +137,13 @@ impl ContextProcessor for Probe {
         let counter = cx.inputs.counter;
         let count = |activation: &ctx_worldbook::Activation| counter.count_text(&activation.content);
         let tokens = scan.scan.activations.iter().map(count).collect();
+        let contents = scan.set.members().iter().map(|member| counter.count_text(&member.entry.content));
+        let content_tokens = contents.collect();
         let options = CheckOptions { counter: Some(counter), budget: scan.scan.budget };
         let checked = ctx_worldbook::internal::check(&scan.set, options);
         let is_exact = cx.inputs.model.is_exact;
         let newest_hits = scan.newest_hits(cx);
-        let seen = ObservedScan { scan, tokens, newest_hits, is_exact, checked };
+        let seen = ObservedScan { scan, tokens, content_tokens, newest_hits, is_exact, checked };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
         Ok(())
     }

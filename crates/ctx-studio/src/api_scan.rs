@@ -63,6 +63,7 @@ pub(crate) struct ScannedEntry {
     /// Pass that activated the entry, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pass: Option<usize>,
+    /// Tokens of the inserted text, or of the content if it is inactive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<u32>,
     /// Matched keys: the first primary key, and the secondary key that decided.

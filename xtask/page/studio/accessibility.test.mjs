@@ -97,16 +97,18 @@ const VIEWS = {
     writeFileSync(join(path, "book.json"), JSON.stringify({ entries: { 0: { uid: 0, key: ["basil"], content: "Green." } } }));
     await page.locator("[data-test=file] option", { hasText: "book.json" }).waitFor({ state: "attached" });
     await go(page, "#/books");
-    await page.locator(".book-entries th button").first().click();
-    await page.locator(".opened .cm-content").waitFor();
     await page.locator("[data-test=choose-all]").check();
+    await page.locator(".book-entries th button").first().click();
+    await page.locator(".book-side .cm-content").waitFor();
   },
   "test of a book": async (page) => {
     await go(page, "#/books");
+    await page.locator(":is([data-test=book-back], [data-test=book-close]):visible").click();
     await page.locator("[data-test=books-test]").click();
     await page.locator("[data-test=own-text]").check();
     await page.locator("[data-test=searched-text]").fill("basil");
-    await page.locator("[data-test=scan] tr.active td button").first().click();
+    await page.locator(".book-entries tr[data-state=active] th button").first().click();
+    await page.locator("[data-test=hit]").first().click();
     await page.locator("[data-test=marked] mark").waitFor();
   },
   row: async (page) => {

@@ -175,11 +175,13 @@ async function walkNewer(page) {
   await page.locator(".message.behind").first().waitFor();
   await go("#/books");
   await page.locator(".book-entries th button").first().click();
-  await page.locator(".opened .cm-content").waitFor();
+  await page.locator(".book-side .cm-content").waitFor();
+  await page.locator("[data-test=book-close]").click();
   await page.locator("[data-test=books-test]").click();
   await page.locator("[data-test=own-text]").check();
   await page.locator("[data-test=searched-text]").fill(PAYLOADS.join("\n"));
-  await page.locator("[data-test=scan] tr.active td button").first().click();
+  await page.locator(".book-entries tr[data-state=active] th button").first().click();
+  await page.locator("[data-test=hit]").first().click();
   await page.locator("[data-test=marked] mark").first().waitFor();
 }
 

@@ -1,6 +1,6 @@
 // Takes pictures of the page for the documentation:
 // node studio/picture.mjs FILE [light|dark] [en|zh] [WIDTH] [FOLDER] [ADDRESS] [SELECTOR TO CLICK]...
-// The pictures of the guide: `studio`: books; `studio-books`: books /books '[data-uid="0"] .link'; `studio-pipeline`:
+// The pictures of the guide: `studio`: books; `studio-books`: books /books [data-test=books-test] '[data-uid="0"] th button'; `studio-pipeline`:
 // books /pipeline '[data-entry=worldbook-processor] [data-part=main]'; `studio-talk`: talk /talk; each in en and zh.
 // The folder `talk` is the sample with a conversation that has a branch and a summary, `books` the sample with a worldbook.
 import { mkdtempSync, writeFileSync } from "node:fs";

@@ -7,9 +7,9 @@ use ctx_processors::internal::worldbook_state;
 use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::{Sources, Turn};
 use ctx_types::internal::excerpt;
-use ctx_types::{Diagnostic, phrase};
+use ctx_types::{Diagnostic, Phrase, SourceKind, phrase};
 use ctx_worldbook::{
-    TimedState,
+    Member, TimedState,
     internal::{Cause, KeyHit, KeyPlace, Reason},
 };
 
@@ -74,8 +74,50 @@ impl Scanned<'_> {
     }
 
     fn timed(&self, state: &TimedState) -> Vec<String> {
-        let lines = scan::timed(state, |id| excerpt(id).into_owned());
-        lines.iter().map(|line| self.language.say(line)).collect()
+        let members = self.seen.scan.set.members().iter();
+        let names: BTreeMap<&str, &str> = members.map(|member| (&*member.id, entry_name(member))).collect();
+        let name = |id: &str| excerpt(names.get(id).copied().unwrap_or(id)).into_owned();
+        scan::timed(state, name).iter().map(|line| self.language.say(line)).collect()
+    }
+
+    /// Explains why an entry is active, or is not. Messages have their numbers, and other entries their titles.
+    fn why(&self, entry: &SeenEntry<'_>) -> Option<String> {
+        let set = &self.seen.scan.set;
+        let message = |newest: usize| self.message(newest);
+        let why = match (entry.active, entry.reason) {
+            (Some((activation, _)), _) => set.describe_with(activation, &message),
+            (None, Some(Reason::NoKeyFound)) => {
+                let newest = self.seen.newest_hits.get(entry.number).and_then(Option::as_ref);
+                let (searched, hit) = (self.seen.scan.messages.len(), newest.map(|newest| &newest.hit));
+                let message =
+                    |_| newest.map_or_else(unnamed, |hit| self.message_of(&hit.message.to_string()));
+                set.describe_missing_key(entry.number, searched, hit, &message)
+            }
+            (None, Some(reason)) => set.describe_reason(reason, &message),
+            (None, None) => return None,
+        };
+        let with_title = |said: String, member: &Member| {
+            let title = format!("`{}`", excerpt(entry_name(member)));
+            said.replace(&format!("`{}`", excerpt(&member.id)), &title)
+        };
+        let others = named_entries(entry).into_iter().filter_map(|number| set.members().get(number));
+        Some(others.fold(self.language.say(&why), with_title))
+    }
+
+    fn message(&self, newest: usize) -> Phrase {
+        let messages = &self.seen.scan.messages;
+        let source = messages.len().checked_sub(newest + 1).and_then(|at| messages.get(at));
+        source.map_or_else(unnamed, |source| self.message_of(&source.to_string()))
+    }
+
+    /// Names a message by its number in the conversation.
+    fn message_of(&self, source: &str) -> Phrase {
+        let number = source.split_once(':').and_then(|(_, id)| self.turn.session().depth(id));
+        match number {
+            Some(number) => phrase!("message {number}", number),
+            None if source == SourceKind::Input.as_str() => phrase!("the user message"),
+            None => phrase!("{source}", source = source.to_owned()),
+        }
     }
 
     fn entry(&self, entry: &SeenEntry<'_>, texts: &mut FoundTexts<'_>) -> ScannedEntry {
@@ -90,13 +132,39 @@ impl Scanned<'_> {
             pointer: place.pointer,
             title: member.entry.title.as_deref().map(str::to_owned),
             state: entry.state,
-            why: self.seen.why(entry).map(|why| self.language.say(&why)),
+            why: self.why(entry),
             place: self.language.say(&member.entry.destination.phrase()),
             pass: entry.active.map(|(activation, _)| activation.pass),
-            tokens: entry.active.and_then(|(_, tokens)| tokens),
+            tokens: entry
+                .active
+                .and_then(|(_, tokens)| tokens)
+                .or_else(|| self.seen.content_tokens.get(entry.number).copied()),
             hits,
         }
     }
+}
+
+fn unnamed() -> Phrase {
+    phrase!("a message")
+}
+
+/// Returns the title of an entry, or its first key.
+fn entry_name(member: &Member) -> &str {
+    let title = member.entry.title.as_deref().filter(|title| !title.trim().is_empty());
+    title.or_else(|| member.entry.keys.first().map(|key| &**key)).unwrap_or(&member.id)
+}
+
+/// Returns the other entries that the reason of an entry names.
+fn named_entries(entry: &SeenEntry<'_>) -> Vec<usize> {
+    let winner = match entry.reason {
+        Some(Reason::Group { loss, .. }) => Some(loss.winner()),
+        _ => None,
+    };
+    let searched = hits(entry).into_iter().filter_map(|hit| match hit.place {
+        KeyPlace::Entry(number) => Some(number),
+        _ => None,
+    });
+    searched.chain(winner).collect()
 }
 
 /// Returns the keys of an entry that were found.
@@ -136,11 +204,11 @@ impl FoundTexts<'_> {
         let (name, text) = match place {
             KeyPlace::Message(newest) => {
                 let at = scan.texts.len().checked_sub(newest + 1)?;
-                (self.seen.language.say(&scan.message(newest)), scan.texts.get(at)?.as_str())
+                (self.seen.language.say(&self.seen.message(newest)), scan.texts.get(at)?.as_str())
             }
             KeyPlace::Entry(member) => {
                 let active = scan.scan.activations.iter().find(|activation| activation.member == member)?;
-                (scan.set.members().get(member)?.id.to_string(), active.content.as_str())
+                (entry_name(scan.set.members().get(member)?).to_owned(), active.content.as_str())
             }
             KeyPlace::Source(_) | KeyPlace::Injected(_) => return None,
         };

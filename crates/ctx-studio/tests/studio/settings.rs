@@ -46,6 +46,10 @@ fn a_scan_tells_of_each_entry_what_the_engine_made_of_it() {
         text["text"].as_str().unwrap()[at("start")..at("end")].to_owned()
     };
     assert_eq!([place(0), place(1)], ["hello", "hollow"]);
+    // Reasons name messages and entries as people do, and inactive entries have their size.
+    let why = [&entries[0]["why"], &entries[1]["why"]];
+    assert_eq!(why, ["key `hello` in the user message", "key `hollow` in the content of `Moon`"]);
+    assert!(entries[2]["tokens"].is_u64(), "{}", entries[2]);
     assert_eq!(told["passes"][1], "recursion");
     assert_eq!((&told["tokens"], &told["budget"]), (&json!(8), &json!(27_904)));
 }

@@ -1,19 +1,25 @@
-// What can be done with several entries of a book at once: one step of the draft for all of them.
+// Edits of the selected entries: each is one change of the draft.
 import { useState } from "preact/hooks";
-import type { Edit } from "../api";
-import type { OpenFile } from "../files";
-import { announce } from "../announce";
+import type { Edit, ProjectFile } from "../api";
+import { file as fileOf, type OpenFile } from "../files";
+import { announce, toast } from "../announce";
+import { get } from "../pointer";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Field, Select } from "../ui/field";
-import { AT_DEPTH, positionOf, setAll, type BookEntry } from "./entries";
-import { chosen, openEntries } from "./state";
+import { BookDialog } from "./book-dialog";
+import { AT_DEPTH, copied, entriesOf, positionOf, setAll, type BookEntry } from "./entries";
+import { chosen, openEntry, shownEntries } from "./state";
 
 export function Bulk({ file, entries }: { file: OpenFile; entries: BookEntry[] }) {
   const [position, setPosition] = useState("");
+  const [isCopying, setCopying] = useState(false);
   const rows = entries.filter(({ pointer }) => chosen.value.has(pointer));
   if (rows.length === 0) return null;
-  const { positions, columns, changed } = t().books;
+  const { books } = t();
+  const { positions, columns, changed } = books;
+  const shown = new Set(shownEntries.value.map(({ pointer }) => pointer));
+  const hidden = rows.filter(({ pointer }) => !shown.has(pointer)).length;
   const isFixed = file.isReadOnly.value;
   const make = (edits: Edit[]) => {
     if (edits.length > 0) file.edit(...edits);
@@ -22,9 +28,15 @@ export function Bulk({ file, entries }: { file: OpenFile; entries: BookEntry[] }
   const number = (name: string) => (text: string) => {
     if (/^-?\d{1,9}$/.test(text.trim())) make(setAll(rows, name, Number(text)));
   };
+  const end = () => {
+    chosen.value = new Set();
+    document.querySelector<HTMLElement>("[data-test=choose-all]")?.focus();
+  };
   return (
-    <div class="selection" role="toolbar" aria-label={t().selection} data-test="bulk">
-      <b role="status">{t().chosen(rows.length)}</b>
+    <div class="bulk" role="toolbar" aria-label={t().selection} data-test="bulk">
+      <b role="status">
+        {t().chosen(rows.length)} {hidden > 0 && books.hidden(hidden)}
+      </b>
       <Button isDisabled={isFixed} onClick={() => make(setAll(rows, "disable", false))}>
         {t().on}
       </Button>
@@ -62,6 +74,9 @@ export function Bulk({ file, entries }: { file: OpenFile; entries: BookEntry[] }
         onInput={number("order")}
         testId="bulk-order"
       />
+      <Button icon="copy" onClick={() => setCopying(true)} testId="copy-to">
+        {books.copyTo}
+      </Button>
       <Button
         icon="trash-2"
         kind="danger"
@@ -69,16 +84,37 @@ export function Bulk({ file, entries }: { file: OpenFile; entries: BookEntry[] }
         onClick={() => {
           // From the end, as those behind one that goes move up.
           file.edit(...rows.toReversed().map(({ pointer }) => ({ op: "remove" as const, pointer })));
-          openEntries.value = new Set();
-          chosen.value = new Set();
+          openEntry.value = undefined;
           announce(t().deleted(rows.length));
+          end();
         }}
       >
         {t().delete}
       </Button>
-      <Button kind="quiet" onClick={() => (chosen.value = new Set())}>
+      <Button kind="quiet" onClick={end}>
         {t().done}
       </Button>
+      {isCopying && (
+        <BookDialog
+          title={books.copyTitle(rows.length)}
+          labelOf={({ id, path }) => (id === file.id ? books.here(path) : path)}
+          choose={(book) => void copyTo(book, rows)}
+          close={() => setCopying(false)}
+        />
+      )}
     </div>
   );
+}
+
+/** Copies entries into the draft of a book: one change, which the notice can undo. */
+async function copyTo({ id, path }: ProjectFile, rows: readonly BookEntry[]): Promise<void> {
+  const target = fileOf(id);
+  if (!target.server.value) await target.load();
+  const { value } = target;
+  if (target.isReadOnly.value || !entriesOf(value.value)) return void toast(t().books.cannotCopy(path), "error");
+  const edits = copied(rows, value.value);
+  target.edit(...edits);
+  // A rejected edit has its own notice.
+  if (!(await target.flush()) || get(value.value, edits[0]?.pointer ?? "") === undefined) return;
+  toast(t().books.copied(rows.length, path), "info", undefined, { label: t().undo, run: () => void target.undo() });
 }

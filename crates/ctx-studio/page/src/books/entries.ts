@@ -1,6 +1,6 @@
 // The entries of a worldbook's file, as the page Books needs them.
-import type { Edit } from "../api";
-import { isObject, join } from "../pointer";
+import type { Edit, Finding } from "../api";
+import { isObject, join, tokens } from "../pointer";
 
 export interface BookEntry {
   /** The pointer, which names it: entries are not moved. */
@@ -16,8 +16,8 @@ export function entriesOf(value: unknown): BookEntry[] | undefined {
   const all = Object.entries(entries).flatMap(([key, entry]): BookEntry[] =>
     isObject(entry) ? [{ pointer: join("/entries", key), uid: String(entry["uid"] ?? key), value: entry }] : [],
   );
-  // Cards and other applications say `keys`.
-  return all.some(({ value }) => "keys" in value) ? undefined : all;
+  // Cards and other applications say `keys`; some write both.
+  return all.some(({ value }) => "keys" in value && !("key" in value)) ? undefined : all;
 }
 
 export function flag({ value }: BookEntry, name: string): boolean {
@@ -58,6 +58,23 @@ export function titleOf(entry: BookEntry): string {
   return textAt(entry, "comment") || keysAt(entry, "key").slice(0, 3).join(", ") || entry.uid;
 }
 
+/** In percent; undefined if it is not limited. */
+export function probabilityOf(entry: BookEntry): number | undefined {
+  const isUsed = flag(entry, "useProbability") || !("useProbability" in entry.value);
+  const probability = isUsed ? numberAt(entry, "probability") : undefined;
+  return probability !== undefined && probability < 100 ? probability : undefined;
+}
+
+/** The diagnostics of each entry, by its pointer. */
+export function findingsByEntry(all: readonly Finding[]): Map<string, Finding[]> {
+  const found = new Map<string, Finding[]>();
+  for (const finding of all) {
+    const pointer = /^\/entries\/[^/]+/.exec(finding.pointer ?? "")?.[0];
+    if (pointer !== undefined) found.set(pointer, [...(found.get(pointer) ?? []), finding]);
+  }
+  return found;
+}
+
 /** Sets a field of entries; those that have it already are left alone. */
 export function setAll(entries: readonly BookEntry[], name: string, value: unknown): Edit[] {
   return entries
@@ -72,11 +89,36 @@ export function setOne(entry: BookEntry, name: string, value: unknown): Edit[] {
 }
 
 /** A new entry, with the next free number. */
-export function added(value: unknown, entries: readonly BookEntry[]): { pointer: string; edit: Edit } {
-  const numbers = entries.map(({ uid }) => Number(uid)).filter(Number.isInteger);
-  const uid = Math.max(-1, ...numbers) + 1;
-  const list = isObject(value) ? value["entries"] : undefined;
-  const pointer = join("/entries", Array.isArray(list) ? list.length : uid);
+export function added(value: unknown): { pointer: string; edit: Edit } {
+  const { op, pointer, uid } = placesIn(value)();
   const entry = { uid, key: [], keysecondary: [], comment: "", content: "", order: 100, position: 0, disable: false };
-  return { pointer, edit: { op: "insert", pointer, value: entry } };
+  return { pointer, edit: { op, pointer, value: entry } };
+}
+
+/** Insertions of copies into a book. All fields are kept; a taken UID becomes the next free one. */
+export function copied(entries: readonly BookEntry[], value: unknown): Edit[] {
+  const next = placesIn(value);
+  return entries.map((entry) => {
+    const { op, pointer, uid } = next(entry.uid);
+    return { op, pointer, value: { ...entry.value, uid } };
+  });
+}
+
+/** Returns places for new entries at the end of a book, with the wanted UID if it is free. */
+function placesIn(value: unknown): (wanted?: string) => { op: "insert" | "set"; pointer: string; uid: number } {
+  const list = isObject(value) ? value["entries"] : undefined;
+  const entries = entriesOf(value) ?? [];
+  const isList = Array.isArray(list);
+  const taken = new Set(entries.flatMap(({ uid, pointer }) => (isList ? [uid] : [uid, tokens(pointer).at(-1) ?? ""])));
+  let free = Math.max(-1, ...[...taken].map(Number).filter(Number.isSafeInteger)) + 1;
+  let length = isList ? list.length : 0;
+  return (wanted) => {
+    const isFree = wanted !== undefined && /^\d{1,9}$/.test(wanted) && !taken.has(wanted);
+    const uid = isFree ? Number(wanted) : free;
+    taken.add(String(uid));
+    free = Math.max(free, uid + 1);
+    return isList
+      ? { op: "insert", pointer: join("/entries", length++), uid }
+      : { op: "set", pointer: join("/entries", uid), uid };
+  };
 }

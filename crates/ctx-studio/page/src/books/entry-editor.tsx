@@ -108,7 +108,7 @@ function valueOf(entry: BookEntry, { key, type, default: built }: ConfigField): 
 
 /** The fields of an entry, as descriptions of which forms are made. */
 function described(entry: BookEntry): { place: ConfigField[]; more: ConfigField[] } {
-  const { fields, fieldHelp, positions, logics } = t().books;
+  const { fields, fieldHelp, positions, logics, roles } = t().books;
   const label = (key: keyof typeof fields) => ({
     key,
     label: fields[key],
@@ -135,7 +135,7 @@ function described(entry: BookEntry): { place: ConfigField[]; more: ConfigField[
   const place = [
     on("constant"),
     choice("position", positions),
-    ...(position === AT_DEPTH ? [number("depth", 4), choice("role", ["system", "user", "assistant"])] : []),
+    ...(position === AT_DEPTH ? [number("depth", 4), choice("role", roles)] : []),
     ...(position === OUTLET ? [text("outletName")] : []),
     number("order", 100),
     number("probability", 100, 100),

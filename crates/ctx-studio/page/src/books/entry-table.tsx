@@ -1,131 +1,315 @@
-// The entries of a book, one a row; an open one has its editor below.
-import { Fragment } from "preact";
-import type { Finding } from "../api";
+// The entries of a book, one line each.
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Finding, ScannedEntry } from "../api";
 import type { OpenFile } from "../files";
 import { figure, t } from "../language";
 import { Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
+import { memo } from "../ui/memo";
 import { Paged } from "../ui/paged";
-import { toggled } from "../inspector/state";
-import { AT_DEPTH, flag, keysAt, numberAt, positionOf, setAll, titleOf, type BookEntry } from "./entries";
-import { EntryEditor } from "./entry-editor";
-import { chosen, openEntries, tested } from "./state";
+import {
+  AT_DEPTH,
+  findingsByEntry,
+  flag,
+  keysAt,
+  numberAt,
+  positionOf,
+  probabilityOf,
+  setAll,
+  titleOf,
+  type BookEntry,
+} from "./entries";
+import { focusEntryEditor } from "./entry-side";
+import { State } from "./state-label";
+import { choose, chosen, filters, isTesting, memoryOf, openEntry, tested } from "./state";
 
-const COLUMNS = 8;
+/** Limit for rows rendered at once. The others follow after a paint: typing must not wait for them. */
+const ROWS_AT_ONCE = 80;
+/** As in the style sheet. */
+const ROW_HEIGHT = 32;
 
 export function EntryTable({ file, entries }: { file: OpenFile; entries: BookEntry[] }) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (list.current) list.current.scrollTop = memoryOf(file.id).scroll;
+  }, []);
+  const rendered = useGrowing(entries.length);
   const { columns, table, all } = t().books;
   const isAll = entries.length > 0 && entries.every(({ pointer }) => chosen.value.has(pointer));
-  const findings = file.server.value?.findings ?? [];
+  const findings = findingsByEntry(file.server.value?.findings ?? []);
+  const query = filters.value.query.trim().toLowerCase();
+  const chooseAll = () => {
+    const next = new Set(chosen.value);
+    for (const { pointer } of entries) {
+      if (isAll) next.delete(pointer);
+      else next.add(pointer);
+    }
+    chosen.value = next;
+  };
   return (
-    <Paged count={entries.length} label={table}>
-      {(from, to) => (
-        <div class="wide">
-          <table class="list book-entries" aria-label={table}>
+    <div
+      ref={list}
+      class={`book-list ${entries.length === 0 ? "is-empty" : ""}`}
+      tabIndex={-1}
+      data-test="book-list"
+      onScroll={(event) => (memoryOf(file.id).scroll = event.currentTarget.scrollTop)}
+    >
+      <Paged
+        count={entries.length}
+        label={table}
+        wanted={entries.findIndex(({ pointer }) => pointer === openEntry.value)}
+      >
+        {(from, to) => (
+          <table class={`book-entries ${isTesting.value ? "testing" : ""}`} aria-label={table} onKeyDown={onKeyDown}>
             <thead>
               <tr>
-                <th scope="col">
+                <th scope="col" class="pick-cell">
                   <input
                     type="checkbox"
+                    class="pick"
                     aria-label={all}
                     checked={isAll}
                     data-test="choose-all"
-                    onChange={() => (chosen.value = new Set(isAll ? [] : entries.map(({ pointer }) => pointer)))}
+                    onChange={chooseAll}
                   />
                 </th>
-                <th scope="col">{columns.on}</th>
+                <th scope="col" class="on-cell">
+                  <span class="hidden">{columns.on}</span>
+                </th>
                 <th scope="col">{columns.name}</th>
-                <th scope="col">{columns.keys}</th>
-                <th scope="col">{columns.place}</th>
-                <th scope="col" class="number">
+                <th scope="col" class="keys">
+                  {columns.keys}
+                </th>
+                <th scope="col" class="place">
+                  {columns.place}
+                </th>
+                <th scope="col" class="number order">
                   {columns.order}
                 </th>
-                <th scope="col" class="number">
+                <th scope="col" class="number tokens">
                   {columns.tokens}
                 </th>
-                <th scope="col">{columns.state}</th>
+                {isTesting.value && (
+                  <>
+                    <th scope="col" class="state-cell">
+                      {columns.state}
+                    </th>
+                    <th scope="col" class="match">
+                      {columns.found}
+                    </th>
+                    <th scope="col" class="number pass">
+                      {columns.pass}
+                    </th>
+                  </>
+                )}
               </tr>
             </thead>
             <tbody>
-              {entries.slice(from, to).map((entry) => (
-                <EntryLines
+              {entries.slice(from, Math.min(to, from + rendered)).map((entry) => (
+                <Row
                   key={entry.pointer}
                   file={file}
                   entry={entry}
-                  findings={findings.filter(({ pointer }) => isAt(pointer, entry))}
+                  found={tested.value.get(entry.pointer)}
+                  findings={findings.get(entry.pointer)}
+                  query={query}
+                  isChosen={chosen.value.has(entry.pointer)}
+                  isOpen={openEntry.value === entry.pointer}
+                  isTesting={isTesting.value}
+                  isFixed={file.isReadOnly.value}
                 />
               ))}
+              {from + rendered < to && (
+                <tr aria-hidden="true">
+                  <td style={{ height: `${(to - from - rendered) * ROW_HEIGHT}px` }} />
+                </tr>
+              )}
             </tbody>
           </table>
-        </div>
-      )}
-    </Paged>
+        )}
+      </Paged>
+    </div>
   );
 }
 
-function isAt(pointer: string | undefined, entry: BookEntry): boolean {
-  return pointer === entry.pointer || pointer?.startsWith(`${entry.pointer}/`) === true;
+/** The number of rows to render, which grows to the count. */
+function useGrowing(count: number): number {
+  const [limit, setLimit] = useState(ROWS_AT_ONCE);
+  const now = Math.min(limit, Math.max(count, ROWS_AT_ONCE));
+  useEffect(() => {
+    if (now >= count) return setLimit(now);
+    const timer = setTimeout(() => setLimit(now + ROWS_AT_ONCE));
+    return () => clearTimeout(timer);
+  }, [now, count]);
+  return now;
 }
 
-function EntryLines({ file, entry, findings }: { file: OpenFile; entry: BookEntry; findings: Finding[] }) {
-  const { states, positions, atDepth, constant, always } = t().books;
-  const isOpen = openEntries.value.has(entry.pointer);
-  const title = titleOf(entry);
-  const found = tested.value.get(entry.pointer);
-  const position = positionOf(entry);
-  const isOn = !flag(entry, "disable");
-  const probability = flag(entry, "useProbability") || !("useProbability" in entry.value);
-  const chance = probability ? numberAt(entry, "probability") : undefined;
+interface RowProps {
+  file: OpenFile;
+  entry: BookEntry;
+  found?: ScannedEntry;
+  findings?: Finding[];
+  query: string;
+  isChosen: boolean;
+  isOpen: boolean;
+  isTesting: boolean;
+  isFixed: boolean;
+}
+
+const Row = memo(EntryRow, (before, after) => {
+  const { entry, found, findings, ...rest } = before;
+  const isSame = (Object.keys(rest) as (keyof typeof rest)[]).every((name) => before[name] === after[name]);
   return (
-    <Fragment>
-      <tr class={`${isOn ? "" : "off"} ${found?.state === "active" ? "active" : ""}`} data-uid={entry.uid}>
-        <td>
-          <input
-            type="checkbox"
-            checked={chosen.value.has(entry.pointer)}
-            aria-label={t().selectOne(title)}
-            onChange={() => (chosen.value = toggled(chosen.value, entry.pointer))}
-          />
-        </td>
-        <td>
-          <Switch
-            isOn={isOn}
-            label={t().switchOne(title)}
-            isDisabled={file.isReadOnly.value}
-            onChange={(next) => file.edit(...setAll([entry], "disable", !next))}
-          />
-        </td>
-        <th scope="row">
-          <button
-            type="button"
-            class="link"
-            aria-expanded={isOpen}
-            onClick={() => (openEntries.value = toggled(openEntries.value, entry.pointer))}
-          >
-            {title}
+    isSame &&
+    entry.pointer === after.entry.pointer &&
+    entry.value === after.entry.value &&
+    findings?.length === after.findings?.length &&
+    shownOf(found) === shownOf(after.found)
+  );
+});
+
+/** The shown part of a scan result. */
+function shownOf(found: ScannedEntry | undefined): string {
+  return JSON.stringify([found?.state, found?.tokens, found?.pass, found?.why, found?.hits.map(({ key }) => key)]);
+}
+
+function EntryRow({ file, entry, found, findings, query, isChosen, isOpen, isTesting, isFixed }: RowProps) {
+  const { books } = t();
+  const title = titleOf(entry);
+  const isOn = !flag(entry, "disable");
+  const probability = probabilityOf(entry);
+  const { short, long } = placeOf(entry);
+  const act = (event: MouseEvent) => {
+    if (event.shiftKey || event.ctrlKey || event.metaKey) return choose(entry.pointer, event.shiftKey);
+    openEntry.value = isOpen ? undefined : entry.pointer;
+    // A click by keyboard has no count.
+    if (!isOpen && event.detail === 0) focusEntryEditor();
+  };
+  return (
+    <tr
+      class={`${isOn ? "" : "off"} ${isOpen ? "open" : ""} ${isChosen ? "chosen" : ""}`}
+      data-uid={entry.uid}
+      data-state={found?.state}
+      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
+      onClick={(event) => {
+        if (event.target instanceof Element && !event.target.closest("button, input")) act(event);
+      }}
+    >
+      <td class="pick-cell">
+        <input
+          type="checkbox"
+          class="pick"
+          checked={isChosen}
+          aria-label={t().selectOne(title)}
+          onClick={(event) => choose(entry.pointer, event.shiftKey)}
+        />
+      </td>
+      <td class="on-cell">
+        <Switch
+          isOn={isOn}
+          label={t().switchOne(title)}
+          isDisabled={isFixed}
+          onChange={(next) => file.edit(...setAll([entry], "disable", !next))}
+        />
+      </td>
+      <th scope="row">
+        <span class="name">
+          <button type="button" title={title} aria-expanded={isOpen} onClick={act}>
+            <Matched text={title} query={query} />
           </button>
-          {findings.length > 0 && (
+          {findings && (
             <span class={`mark ${findings[0]?.severity}`}>
               <Icon name="triangle-alert" /> {findings.length}
             </span>
           )}
-        </th>
-        <td class="keys">{flag(entry, "constant") ? <i>{constant}</i> : t().listed(keysAt(entry, "key"))}</td>
-        <td>{position === AT_DEPTH ? atDepth(numberAt(entry, "depth") ?? 4) : positions[position]}</td>
-        <td class="number">{numberAt(entry, "order") ?? 100}</td>
-        <td class="number">{found?.tokens === undefined ? "–" : figure(found.tokens)}</td>
-        <td title={found?.why}>
-          {found ? <span class={`state ${found.state === "active" ? "active" : ""}`}>{states[found.state] ?? found.state}</span> : "–"}
-          {chance !== undefined && chance < always && <small class="soft"> {chance} %</small>}
-        </td>
-      </tr>
-      {isOpen && (
-        <tr class="opened">
-          <td colSpan={COLUMNS}>
-            <EntryEditor file={file} entry={entry} findings={findings} />
+          {probability !== undefined && (
+            <span class="key-chip" title={books.probabilityOf(probability)}>
+              {books.probability(probability)}
+            </span>
+          )}
+        </span>
+      </th>
+      <td class="keys">
+        <Keys entry={entry} />
+      </td>
+      <td class="place" title={long}>
+        <span aria-hidden="true">{short}</span>
+        <span class="hidden">{long}</span>
+      </td>
+      <td class="number order">{numberAt(entry, "order") ?? 100}</td>
+      <td class="number tokens">{found?.tokens === undefined ? "–" : figure(found.tokens)}</td>
+      {isTesting && (
+        <>
+          <td class="state-cell" title={found?.why}>
+            {found ? <State of={found} /> : "–"}
           </td>
-        </tr>
+          <td class="match">{found?.hits[0] && <span class="key-chip">{found.hits[0].key}</span>}</td>
+          <td class="number pass">{found?.pass ?? "–"}</td>
+        </>
       )}
-    </Fragment>
+    </tr>
   );
+}
+
+/** A position in a few letters, and in words. */
+function placeOf(entry: BookEntry): { short: string; long: string } {
+  const { positions, shortPositions, position, atDepth, shortAtDepth, roles } = t().books;
+  const at = positionOf(entry);
+  if (at === AT_DEPTH) {
+    const depth = numberAt(entry, "depth") ?? 4;
+    return { short: shortAtDepth(depth), long: position(atDepth(depth), roles[numberAt(entry, "role") ?? 0]) };
+  }
+  return { short: shortPositions[at] ?? String(at), long: positions[at] ?? String(at) };
+}
+
+/** Limit for the letters of a row's keys. */
+const MOST_LETTERS = 28;
+
+function Keys({ entry }: { entry: BookEntry }) {
+  const { constant, andMore } = t().books;
+  if (flag(entry, "constant")) return <span class="key-chip constant">{constant}</span>;
+  const keys = keysAt(entry, "key").filter((key) => key !== "");
+  let letters = 0;
+  const fits = keys.findIndex((key, at) => (letters += key.length + 2) > MOST_LETTERS && at > 0);
+  const shown = fits < 0 ? keys : keys.slice(0, fits);
+  return (
+    <span class="key-chips" title={t().listed(keys)}>
+      {shown.map((key, at) => (
+        <span key={at} class="key-chip">
+          {key}
+        </span>
+      ))}
+      {shown.length < keys.length && <span class="more-keys">{andMore(keys.length - shown.length)}</span>}
+    </span>
+  );
+}
+
+/** A name with the text that was searched for. */
+function Matched({ text, query }: { text: string; query: string }) {
+  const at = query === "" ? -1 : text.toLowerCase().indexOf(query);
+  if (at < 0) return <>{text}</>;
+  return (
+    <>
+      {text.slice(0, at)}
+      <mark>{text.slice(at, at + query.length)}</mark>
+      {text.slice(at + query.length)}
+    </>
+  );
+}
+
+/** Up and Down move in a column; with Shift they choose rows too. */
+function onKeyDown(event: KeyboardEvent): void {
+  const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" } as const;
+  const cell = event.target instanceof Element ? event.target.closest<HTMLTableCellElement>("td, th") : null;
+  const row = cell?.parentElement;
+  if (!cell || !row || !(event.key in step) || row.parentElement?.tagName !== "TBODY") return;
+  const next = row[step[event.key as keyof typeof step]];
+  const target = next?.children[cell.cellIndex]?.querySelector<HTMLElement>("button, input");
+  if (!next || !target) return;
+  event.preventDefault();
+  if (event.shiftKey) {
+    const picks = [row, next].map((one) => one.querySelector<HTMLInputElement>(".pick"));
+    for (const pick of picks) if (pick && !pick.checked) pick.click();
+  }
+  target.focus();
 }

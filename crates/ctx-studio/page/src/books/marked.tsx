@@ -3,9 +3,8 @@ import { useEffect, useRef } from "preact/hooks";
 import type { ScannedKey, ScanView } from "../api";
 import { t } from "../language";
 import { IconButton } from "../ui/button";
-import { shownKey } from "./state";
 
-export function Marked({ found, hit }: { found: ScanView; hit: ScannedKey }) {
+export function Marked({ found, hit, close }: { found: ScanView; hit: ScannedKey; close: () => void }) {
   const first = useRef<HTMLElement>(null);
   useEffect(() => first.current?.scrollIntoView({ block: "nearest" }), [hit]);
   const text = hit.text === undefined ? undefined : found.texts[hit.text];
@@ -21,7 +20,7 @@ export function Marked({ found, hit }: { found: ScanView; hit: ScannedKey }) {
     <figure class="marked" data-test="marked">
       <figcaption>
         <b>{text.name}</b>
-        <IconButton icon="x" label={t().close} onClick={() => (shownKey.value = undefined)} />
+        <IconButton icon="x" label={t().close} onClick={close} />
       </figcaption>
       <div class="text" tabIndex={0}>
         {pieces.map((piece, index) =>

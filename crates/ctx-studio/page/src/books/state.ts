@@ -1,24 +1,25 @@
-// What of a worldbook is open and chosen in this window, and what the test has found.
-import { computed, effect, signal } from "@preact/signals";
+// State of the page Worldbooks in this window: open entry, filters, selection, and scan.
+import { batch, computed, effect, signal } from "@preact/signals";
 import type { ScannedEntry, ScanView } from "../api";
-import { call, CallError } from "../transport";
+import { call, CallError, project } from "../transport";
 import { current } from "../project";
 import { isWorking, preview, request } from "../preview";
 import { inputs, turn } from "../turn";
 import { route } from "../route";
 import { lang } from "../language";
+import { arranged, NO_FILTERS, type Filters } from "./arrange";
 import { entriesOf, type BookEntry } from "./entries";
 
-export type BookView = "entries" | "test" | "text";
+export type BookView = "entries" | "text";
 export const bookView = signal<BookView>("entries");
-export const openEntries = signal<ReadonlySet<string>>(new Set());
+/** The pointer of the entry in the editor. */
+export const openEntry = signal<string | undefined>(undefined);
 export const chosen = signal<ReadonlySet<string>>(new Set());
+export const filters = signal<Filters>(NO_FILTERS);
+/** Whether the columns of the scan are shown. */
+export const isTesting = signal(false);
 /** The text that is searched instead of the conversation. */
 export const typed = signal<string | undefined>(undefined);
-/** States that are not listed. */
-export const hiddenStates = signal<ReadonlySet<string>>(new Set());
-/** The place of a key that is shown. */
-export const shownKey = signal<{ entry: string; hit: number } | undefined>(undefined);
 
 export const scan = signal<ScanView | undefined>(undefined);
 export const scanFailure = signal<CallError | undefined>(undefined);
@@ -26,17 +27,129 @@ export const isScanning = signal(false);
 
 export const bookEntries = computed<BookEntry[] | undefined>(() => entriesOf(current.value?.value.value));
 
-/** What the test says of the entries of the file on the page, by their pointers. */
+/** Scan results of the file on the page, by pointer. */
 export const tested = computed<ReadonlyMap<string, ScannedEntry>>(() => {
   const id = current.value?.id;
   const own = (scan.value?.entries ?? []).filter(({ file, pointer }) => file === id && pointer !== undefined);
   return new Map(own.map((entry) => [entry.pointer ?? "", entry]));
 });
 
+export const shownEntries = computed<BookEntry[]>(() =>
+  arranged(bookEntries.value ?? [], filters.value, { tested: tested.value, isChanged }),
+);
+
+export function setFilters(change: Partial<Filters>): void {
+  filters.value = { ...filters.value, ...change };
+}
+
+// --- Selection ----------------------------------------------------------------------------------------------------
+
+let lastChosen: string | undefined;
+
+/** Chooses a row or gives it up; a range does the same with all rows from the last one on. */
+export function choose(pointer: string, isRange = false): void {
+  const next = new Set(chosen.peek());
+  const isOn = !next.has(pointer);
+  const all = shownEntries.peek().map((entry) => entry.pointer);
+  const from = isRange && lastChosen !== undefined ? all.indexOf(lastChosen) : -1;
+  const to = all.indexOf(pointer);
+  const range = from < 0 ? [pointer] : all.slice(Math.min(from, to), Math.max(from, to) + 1);
+  for (const one of range) {
+    if (isOn) next.add(one);
+    else next.delete(one);
+  }
+  lastChosen = pointer;
+  chosen.value = next;
+}
+
+// --- State of each book, kept for Back and for a reload -------------------------------------------------------------
+
+interface Memory {
+  open?: string;
+  filters: Filters;
+  scroll: number;
+  /** A hash of each entry as saved, by number. */
+  saved?: Record<string, number>;
+}
+
+let memories: Record<string, Memory> | undefined;
+
+export function memoryOf(id: string): Memory {
+  memories ??= read();
+  return (memories[id] ??= { filters: NO_FILTERS, scroll: 0 });
+}
+
+function read(): Record<string, Memory> {
+  try {
+    return JSON.parse(sessionStorage.getItem(key()) ?? "{}") as Record<string, Memory>;
+  } catch {
+    return {};
+  }
+}
+
+const key = () => `ctx-studio/${project}/books`;
+
+addEventListener("pagehide", () => {
+  if (memories) sessionStorage.setItem(key(), JSON.stringify(memories));
+});
+
+const savedHashes = signal<Record<string, number> | undefined>(undefined);
+/** Whether the saved entries are known. */
+export const canCompare = computed(() => savedHashes.value !== undefined);
+
+function isChanged(entry: BookEntry): boolean {
+  return savedHashes.value !== undefined && savedHashes.value[entry.uid] !== hashOf(entry);
+}
+
+const hashes = new WeakMap<object, number>();
+
+function hashOf({ value }: BookEntry): number {
+  let hash = hashes.get(value);
+  if (hash === undefined) {
+    hash = 0;
+    for (const letter of JSON.stringify(value)) hash = (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) | 0;
+    hashes.set(value, hash);
+  }
+  return hash;
+}
+
+/** Keeps the state of each book: another book has its own. */
+export function followBooks(): void {
+  let shown: string | undefined;
+  const bookOnPage = () => (route.value.page === "books" ? current.value : undefined);
+  effect(() => {
+    const id = bookOnPage()?.id;
+    if (id === undefined || id === shown) return;
+    shown = id;
+    const memory = memoryOf(id);
+    batch(() => {
+      openEntry.value = memory.open;
+      filters.value = memory.filters;
+      chosen.value = new Set();
+      savedHashes.value = memory.saved;
+    });
+  });
+  effect(() => {
+    const [open, now] = [openEntry.value, filters.value];
+    if (shown !== undefined) Object.assign(memoryOf(shown), { open, filters: now });
+  });
+  effect(() => {
+    const book = bookOnPage();
+    const view = book?.server.value;
+    if (!book || !view || view.isDirty) return;
+    const saved = Object.fromEntries((entriesOf(view.value) ?? []).map((entry) => [entry.uid, hashOf(entry)]));
+    memoryOf(book.id).saved = saved;
+    savedHashes.value = saved;
+  });
+}
+
+// --- The scan ------------------------------------------------------------------------------------------------------
+
 let isStale = false;
 
 /** Scans again whenever the preview is made anew: it is made of the same. */
 export function followScan(): void {
+  followBooks();
   effect(() => {
     const isShown = route.value.page === "books";
     void [preview.value?.id, typed.value, lang.value, current.value?.server.value?.revision];
