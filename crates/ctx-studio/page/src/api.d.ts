@@ -86,7 +86,7 @@ export interface CallVerdict {
 }
 
 /** The difference between rows or words of two contexts. */
-export type ChangeKind = "same" | "changed" | "added" | "removed";
+export type ChangeKind = "same" | "changed" | "moved" | "added" | "removed";
 
 /** Response of GET `codes/{c}`: the explanation of a diagnostic code. */
 export interface CodeView {
@@ -120,11 +120,15 @@ export interface Compared {
   rows: ComparedRow[];
 }
 
-/** Matching rows of two contexts. */
+/** Matching messages of two contexts. */
 export interface ComparedRow {
   kind: ChangeKind;
+  /** Index in the rows of the first preview, from 0. */
   a?: number;
+  /** Index in the rows of the second preview, from 0. */
   b?: number;
+  /** Why the second preview does not send a removed message. */
+  dropped?: string;
   words?: WordChange[];
 }
 
@@ -219,6 +223,9 @@ export interface ConfigValue {
   origin: Origin;
 }
 
+/** A kind of things in an imported file. */
+export type ContentKind = "character" | "prompts" | "greetings" | "entries" | "scripts" | "messages" | "profile" | "template" | "files";
+
 /** An operation on a conversation. Operations are recorded in the log and can be undone. */
 export type ConversationStep = { kind: "edit"; id: string; text: string; } | { kind: "branch"; id: string; text: string; } | { kind: "append"; role: string; text: string; } | { kind: "activate"; id: string; } | { kind: "toggle"; id: string; enabled: boolean; } | { kind: "remove"; id: string; } | { kind: "regenerate"; id: string; } | { kind: "undo"; } | { kind: "redo"; };
 
@@ -248,6 +255,8 @@ export interface ConversationView {
 export interface DecisionView {
   /** Source of the message, such as `history:n3`. */
   code: string;
+  /** Display name of the source, and the number of further ones. */
+  name: string;
   /** Outcome, in the language of the request. */
   kind: string;
   message: string;
@@ -264,8 +273,10 @@ export interface Defaults {
 
 /** The first byte that differs. */
 export interface DifferenceView {
+  /** Index in the request, from 0. */
   message: number;
   at?: number;
+  /** Display names of the sources. */
   owners: [string | null, string | null];
   excerpts?: [string, string];
 }
@@ -472,18 +483,31 @@ export interface ImportOutput {
   exists: boolean;
 }
 
+/** Request of POST `import/check`. */
+export interface ImportTarget {
+  batch: string;
+  folder: string;
+}
+
+/** Response of POST `import/check`. */
+export interface ImportTargetView {
+  /** Reason against the folder. */
+  problem?: string;
+  /** Files that `import/write` would write below the folder. */
+  writes: ImportOutput[];
+}
+
 /** Response of POST `import`. */
 export interface ImportView {
   batch: string;
   files: ImportedFile[];
-  /** Output lines of `ctx import`. */
-  lines: string[];
   counts: FieldCounts;
   fields: ImportedField[];
   /** Number of fields that are not listed. */
   moreFields: number;
   /** Files that `import/write` would write below `folder`. */
   writes: ImportOutput[];
+  /** Suggested folder, which does not exist yet. */
   folder: string;
 }
 
@@ -501,6 +525,16 @@ export interface ImportWritten {
   agent?: string;
 }
 
+/** The things of one kind in an imported file. */
+export interface ImportedContent {
+  kind: ContentKind;
+  /** Name of the character, profile, worldbook, or conversation. */
+  name?: string;
+  count: number;
+  /** Number of disabled ones. */
+  disabled: number;
+}
+
 /** The conversion result of the fields at one path. */
 export interface ImportedField {
   file: string;
@@ -510,12 +544,17 @@ export interface ImportedField {
   note?: string;
   /** Number of values. */
   count: number;
+  /** Whether all values are empty. */
+  isEmpty?: boolean;
+  /** Whether an approximated field does not change the sent messages. */
+  isAlike?: boolean;
 }
 
 /** A file of another application. */
 export interface ImportedFile {
   name: string;
   format: string;
+  contents: ImportedContent[];
   findings: Finding[];
 }
 
@@ -713,6 +752,9 @@ export interface PreviewRequest {
   worldbooks?: string[];
   /** Id of the file with the model's processor settings. */
   modelSettings?: string;
+  /** Id of an import, whose files are used before they are written. Replaces `agent`, `conversation` and
+   * `worldbooks`. */
+  import?: string;
   /** Uses the saved files instead of the drafts. */
   saved?: boolean;
   /** Pins the preview. The server keeps the last 8 previews of a window and the last 4 pinned ones. */
@@ -798,10 +840,14 @@ export interface Row {
   role: string;
   /** Kind of the main source: `preset`, `history`, `worldbook`, `input`, `summary`, … */
   source: string;
-  /** Display name of the entry, message, or anchor. */
+  /** Source with its id, such as `history:n3`. */
+  code: string;
+  /** Display name of the entry, message, or anchor. Empty for sources with only a kind. */
   name: string;
   /** JSON pointer of the entry in the agent file. Missing for other sources. */
   pointer?: string;
+  /** JSON pointers of all entries in the text. */
+  entries?: string[];
   /** Placement for display: `in order`, `depth 3`, `anchor chat_history`. */
   place: string;
   tokens?: number;
@@ -810,6 +856,8 @@ export interface Row {
   head: string;
   /** Reason why the message is not sent. */
   dropped?: string;
+  /** Whether it is not sent because it is disabled. */
+  isDisabled?: boolean;
   /** Index in the list, from 0, used to request the text. Recount after applying splices. */
   row: number;
 }
