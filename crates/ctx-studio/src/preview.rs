@@ -198,7 +198,7 @@ pub(crate) fn preview(
             if asked.import.is_none() {
                 pointers = rows::pointers(&turn, context);
             }
-            let names = Names { language, session: turn.session() };
+            let names = Names { language, turn: &turn };
             let shares = context.token_shares();
             lists.rows = rows::list(names, &turn, context, &pointers);
             lists.decisions = figures::decisions(names, context, &lists.rows);

@@ -219,7 +219,7 @@ test("names, never ids, and one number for a message everywhere", async (t) => {
   const names = await page.locator(".decisions li b").allTextContents();
   assert.ok(names.length > 0 && names.every((name) => !/^\w+:/.test(name)), names.join());
   await page.locator("#inspector-messages").click();
-  const row = page.locator(".row:not(.dropped)").nth(1);
+  const row = page.locator(".row:not(.dropped)").first();
   const number = await row.locator(".number").textContent();
   await row.locator(".line").click();
   await row.locator("[data-test=life] li").filter({ hasText: `message ${number}` }).first().waitFor();
@@ -229,7 +229,7 @@ test("names, never ids, and one number for a message everywhere", async (t) => {
 test("a comparison names the right messages: added, moved, removed", async (t) => {
   const path = folder();
   const agent = (list) =>
-    writeFileSync(join(path, "agent.yaml"), `name: Robin\npresetMessages:\n${list.map((one) => `  - ${one}\n`).join("")}`);
+    writeFileSync(join(path, "agent.yaml"), `name: Robin\nhistoryWhenUnplaced: omit\npresetMessages:\n${list.map((one) => `  - ${one}\n`).join("")}`);
   const [a, b, c] = ["Alpha", "Beta", "Gamma"].map((name, n) => [
     `{id: ${name}, role: ${["system", "user", "assistant"][n]}, content: ${name} text, isEnabled: `,
     name,

@@ -133,14 +133,14 @@ fn row(kind: ChangeKind, a: Option<&SentMessage<'_>>, b: Option<&SentMessage<'_>
 /// Names the source of a text that differs, such as `macro:time of preset:sys`.
 fn owner_name(preview: &KeptPreview, message: usize, owner: &str, language: Language) -> String {
     let turn = lock(&preview.turn);
-    let names = Names { language, session: turn.session() };
+    let names = Names { language, turn: &turn };
     let message = preview.context.as_ref().and_then(|context| context.messages.get(message));
     let segments = message.map(|message| message.segments().into_owned()).unwrap_or_default();
     let sources = segments.iter().flat_map(|segment| [&segment.source].into_iter().chain(&segment.via));
     let sources: Vec<&Source> = sources.chain(message.map(|message| &message.source)).collect();
     let name = |code: &str| {
         let known = sources.iter().find(|source| source.to_string() == code);
-        known.map_or_else(|| code.to_owned(), |source| names.name_or_kind(source))
+        known.map_or_else(|| names.code_name(code), |source| names.name_or_kind(source))
     };
     let mut path: Vec<String> = owner.split(" of ").map(name).collect();
     path.reverse();

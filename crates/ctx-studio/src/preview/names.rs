@@ -1,8 +1,8 @@
 //! Names of sources for people: titles of entries, and numbers of messages in the conversation.
 
 use ctx_language::Language;
+use ctx_project::Turn;
 use ctx_types::internal::Argument;
-use ctx_types::session::Session;
 use ctx_types::{Phrase, Source, SourceKind, phrase};
 
 use super::rows::name;
@@ -11,17 +11,29 @@ use super::rows::name;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names<'a> {
     pub(super) language: Language,
-    pub(super) session: &'a Session,
+    pub(super) turn: &'a Turn,
 }
 
 impl Names<'_> {
     /// Returns the name of a source. Empty for sources with only a kind.
     pub(super) fn name(self, source: &Source) -> String {
-        if !matches!(source.kind, SourceKind::History | SourceKind::Summary) {
-            return name(source);
-        }
         let id = source.id.as_deref().unwrap_or_default();
-        self.numbered(source.kind.as_str(), id).unwrap_or_default()
+        match source.kind {
+            SourceKind::History | SourceKind::Summary => {
+                self.known_name(source.kind.as_str(), id).unwrap_or_default()
+            }
+            // Its id is the list of the joined sources.
+            SourceKind::Merged => {
+                id.split('+').map(|code| self.code_name(code)).collect::<Vec<_>>().join(" + ")
+            }
+            _ => name(source),
+        }
+    }
+
+    /// Returns the name of a source such as `preset:main`. Default: its id.
+    pub(super) fn code_name(self, code: &str) -> String {
+        let (kind, id) = code.split_once(':').unwrap_or(("", code));
+        self.known_name(kind, id).unwrap_or_else(|| id.to_owned())
     }
 
     /// Returns the name of a source. Default: its kind.
@@ -45,8 +57,8 @@ impl Names<'_> {
     fn named_argument(self, name: &str, argument: &Argument) -> Argument {
         let named = match argument {
             Argument::Text(text) => match (name, text.split_once(':')) {
-                ("source", Some((kind, id))) => self.numbered(kind, id),
-                ("summary", _) => self.numbered(SourceKind::Summary.as_str(), text),
+                ("source", Some((kind, id))) => self.known_name(kind, id),
+                ("summary", _) => self.known_name(SourceKind::Summary.as_str(), text),
                 _ => None,
             }
             .map(|name| Argument::Text(name.into())),
@@ -56,12 +68,17 @@ impl Names<'_> {
         named.unwrap_or_else(|| argument.clone())
     }
 
-    /// Names a message or summary by its number in the conversation, as the page Chat does.
-    fn numbered(self, kind: &str, id: &str) -> Option<String> {
-        let number = self.session.depth(id).filter(|number| *number > 0)?;
+    /// Names an entry by its title, and a message or summary by its number on the page Chat.
+    fn known_name(self, kind: &str, id: &str) -> Option<String> {
+        let number = || self.turn.session().depth(id).filter(|number| *number > 0);
         let name = match kind {
-            "history" => phrase!("Chat message {number}", number),
-            "summary" => phrase!("Summary {number}", number),
+            "history" => phrase!("Chat message {number}", number = number()?),
+            "summary" => phrase!("Summary {number}", number = number()?),
+            "preset" => {
+                let mut entries = self.turn.agent().preset_messages.iter();
+                let entry = entries.find(|entry| entry.id.as_deref() == Some(id))?;
+                return Some(entry.name.as_deref().unwrap_or(id).to_owned());
+            }
             _ => return None,
         };
         Some(self.language.say(&name))

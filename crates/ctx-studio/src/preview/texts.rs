@@ -56,7 +56,7 @@ fn text(preview: &KeptPreview, turn: &Turn, number: usize, language: Language) -
     };
     let end = border(&text, MAX_TEXT);
     let is_cut = end < text.len();
-    let names = Names { language, session: turn.session() };
+    let names = Names { language, turn };
     let name = |source: &Source| names.name(source);
     let pieces = pieces(text.get(..end).unwrap_or_default(), &segments, &preview.pointers, name);
     Ok(RowText { row: number, pieces, is_cut })
@@ -110,7 +110,7 @@ pub(crate) fn life(preview: &KeptPreview, number: usize, language: Language) -> 
     let traces = MessageTrace::read(&context, turn.session());
     let traces = traces.ok_or_else(|| Refusal::unusable(phrase!("no message trace was recorded")))?;
     let life = traces.find(&wanted).map_err(|unknown| Refusal::unusable(unknown.phrase()))?;
-    let names = Names { language, session: turn.session() };
+    let names = Names { language, turn: &turn };
     let stage = |id: &str| {
         let known = preview.lists.stages.iter().find(|stage| stage.id == id);
         known.map_or_else(|| id.to_owned(), |stage| stage.name.clone())
