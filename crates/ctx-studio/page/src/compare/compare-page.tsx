@@ -173,11 +173,11 @@ function Difference({ difference }: { difference: NonNullable<Compared["differen
       <p>{t().differsAt(difference.message + 1, difference.at)}</p>
       <div class="both">
         <div>
-          <span class="letter">A</span> <b>{ownerA ?? t().nothing}</b>
+          <span class="letter">A</span> <b>{kindName(ownerA ?? t().nothing)}</b>
           {difference.excerpts && <pre tabIndex={0}>{difference.excerpts[0] || t().nothing}</pre>}
         </div>
         <div>
-          <span class="letter">B</span> <b>{ownerB ?? t().nothing}</b>
+          <span class="letter">B</span> <b>{kindName(ownerB ?? t().nothing)}</b>
           {difference.excerpts && <pre tabIndex={0}>{difference.excerpts[1] || t().nothing}</pre>}
         </div>
       </div>

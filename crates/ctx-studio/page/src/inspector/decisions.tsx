@@ -2,6 +2,7 @@
 import type { DecisionView } from "../api";
 import type { Shown } from "../preview";
 import { t } from "../language";
+import { kindName } from "./kinds";
 import { areDisabledShown, identified, inspectorTab, openRows } from "./state";
 
 export function Decisions({ shown }: { shown: Shown }) {
@@ -25,7 +26,7 @@ export function Decisions({ shown }: { shown: Shown }) {
           <ul>
             {decisions.slice(0, 200).map((decision, index) => (
               <li key={index}>
-                <b title={decision.code}>{decision.name}</b> {decision.message}
+                <b title={decision.code}>{kindName(decision.name)}</b> {decision.message}
                 {decision.rows.length > 0 && (
                   <button type="button" class="link" onClick={() => show(decision.rows)}>
                     {t().showRows(decision.rows.length)}
