@@ -1,5 +1,6 @@
 //! Worldbooks that are read, and the way from findings about them back into their files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
@@ -48,7 +49,7 @@ pub(crate) fn add_readable(
     if agent.worldbook_ids.is_empty() || files::is_stdin(agent_file) {
         return unread;
     }
-    for path in beside(agent_file) {
+    for path in beside(agent_file, sources) {
         let Ok((mut file, _)) = inputs::load(&InputFile::from(&path), sources, &BookFile::parse) else {
             unread.push(path);
             continue;
@@ -74,17 +75,16 @@ pub(crate) fn add_readable(
 /// How many files beside an agent are looked at.
 const MAX_BESIDE: usize = 1_000;
 
-/// Returns the files that may be worldbooks beside an agent, by name; links may lead elsewhere and are left out, and so
-/// is a folder that is one.
-fn beside(agent_file: &Path) -> Vec<PathBuf> {
+/// Returns the possible worldbooks in the folder `worldbooks` of an agent, by name: files and drafts, without links.
+fn beside(agent_file: &Path, sources: &Sources) -> Vec<PathBuf> {
     let folder = agent_file.parent().unwrap_or(Path::new("")).join("worldbooks");
-    let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
     if folder.is_symlink() {
         return Vec::new();
     }
-    let is_book = |path: &PathBuf| has_ending(path, DOCUMENTS) && path.is_file() && !path.is_symlink();
-    let paths = entries.take(MAX_BESIDE).flatten().map(|entry| entry.path());
-    let mut paths: Vec<PathBuf> = paths.filter(is_book).collect();
-    paths.sort();
-    paths
+    let is_file = |path: &PathBuf| path.is_file() && !path.is_symlink();
+    let entries = std::fs::read_dir(&folder).into_iter().flatten();
+    let files = entries.take(MAX_BESIDE).flatten().map(|entry| entry.path()).filter(is_file);
+    let paths = files.chain(sources.drafts_in(&folder).map(Path::to_owned));
+    let paths: BTreeSet<PathBuf> = paths.filter(|path| has_ending(path, DOCUMENTS)).collect();
+    paths.into_iter().collect()
 }

@@ -2,13 +2,13 @@
 
 use ctx_engine::internal::{Event, EventKind};
 use ctx_types::internal::{Argument, Divider};
-use ctx_types::{Phrase, phrase};
+use ctx_types::{Phrase, Source, phrase};
 
 /// How many sources of a joined message are named.
 const MAX_NAMED: usize = 8;
 
-/// Says what a stage did, in one phrase.
-pub fn event(event: &Event) -> Phrase {
+/// Describes a change by a processor in one phrase. `name` names the sources of a merged message.
+pub fn event(event: &Event, name: impl Fn(&Source) -> String) -> Phrase {
     let to = event.to.map_or_else(|| phrase!(""), |number| phrase!("message {number}", number));
     let from = numbers(&event.from);
     let told = match event.kind {
@@ -17,7 +17,7 @@ pub fn event(event: &Event) -> Phrase {
         EventKind::HandedOver => phrase!("passed on for placement"),
         EventKind::Placed => phrase!("placed as {to}", to),
         EventKind::Joined => {
-            let names = some_of(event.joined.iter().map(ToString::to_string));
+            let names = some_of(event.joined.iter().map(name));
             phrase!("merged {from} into {to}: {names}", from, to, names)
         }
         EventKind::Changed => {

@@ -55,6 +55,11 @@ impl Sources {
         self.drafts.insert(path, bytes);
     }
 
+    /// Returns the files of a folder that are under edit, by name.
+    pub(crate) fn drafts_in(&self, folder: &Path) -> impl Iterator<Item = &Path> {
+        self.drafts.keys().map(PathBuf::as_path).filter(move |path| path.parent() == Some(folder))
+    }
+
     /// Returns what a file holds, or its draft.
     pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
         if let Some(draft) = self.drafts.get(path) {

@@ -62,6 +62,10 @@ pub(crate) struct PreviewRequest {
     /// Id of the file with the model's processor settings.
     #[serde(default)]
     pub(crate) model_settings: Option<String>,
+    /// Id of an import, whose files are used before they are written. Replaces `agent`, `conversation` and
+    /// `worldbooks`.
+    #[serde(default)]
+    pub(crate) import: Option<String>,
     /// Uses the saved files instead of the drafts.
     #[serde(default)]
     pub(crate) saved: bool,
@@ -83,6 +87,7 @@ pub(crate) struct PreviewRequest {
 
 /// A message, sent or not.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "it is how the page spells it")]
 pub(crate) struct Row {
     /// Index in the request, from 0. Missing if not sent. Recount after applying splices.
@@ -93,11 +98,16 @@ pub(crate) struct Row {
     pub(crate) role: String,
     /// Kind of the main source: `preset`, `history`, `worldbook`, `input`, `summary`, …
     pub(crate) source: String,
-    /// Display name of the entry, message, or anchor.
+    /// Source with its id, such as `history:n3`.
+    pub(crate) code: String,
+    /// Display name of the entry, message, or anchor. Empty for sources with only a kind.
     pub(crate) name: String,
     /// JSON pointer of the entry in the agent file. Missing for other sources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pointer: Option<String>,
+    /// JSON pointers of all entries in the text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) entries: Vec<String>,
     /// Placement for display: `in order`, `depth 3`, `anchor chat_history`.
     pub(crate) place: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +118,9 @@ pub(crate) struct Row {
     /// Reason why the message is not sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dropped: Option<String>,
+    /// Whether it is not sent because it is disabled.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_disabled: bool,
     /// Index in the list, from 0, used to request the text. Recount after applying splices.
     pub(crate) row: usize,
 }
@@ -188,6 +201,8 @@ pub(crate) struct BreakView {
 pub(crate) struct DecisionView {
     /// Source of the message, such as `history:n3`.
     pub(crate) code: String,
+    /// Display name of the source, and the number of further ones.
+    pub(crate) name: String,
     /// Outcome, in the language of the request.
     pub(crate) kind: String,
     pub(crate) message: String,
@@ -307,18 +322,24 @@ pub(crate) struct CompareRequest {
 pub(crate) enum ChangeKind {
     Same,
     Changed,
+    Moved,
     Added,
     Removed,
 }
 
-/// Matching rows of two contexts.
+/// Matching messages of two contexts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ComparedRow {
     pub(crate) kind: ChangeKind,
+    /// Index in the rows of the first preview, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) a: Option<usize>,
+    /// Index in the rows of the second preview, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) b: Option<usize>,
+    /// Why the second preview does not send a removed message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dropped: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) words: Vec<WordChange>,
 }
@@ -333,9 +354,11 @@ pub(crate) struct WordChange {
 /// The first byte that differs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct DifferenceView {
+    /// Index in the request, from 0.
     pub(crate) message: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<usize>,
+    /// Display names of the sources.
     pub(crate) owners: [Option<String>; 2],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) excerpts: Option<[String; 2]>,

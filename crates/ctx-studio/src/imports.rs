@@ -1,19 +1,23 @@
 //! Imports under way: the files of a batch, which are read together with each that comes, as `ctx import` reads them.
 
+mod contents;
+
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use ctx_engine::Engine;
 use ctx_language::Language;
-use ctx_preset_import::{Import, Importer, SourceFile};
+use ctx_preset_import::{FileReport, Import, Importer, SourceFile};
 use ctx_project::Sources;
 use ctx_project::files;
-use ctx_project::imported::{self, AGENT, Output};
-use ctx_types::{Diagnostic, phrase};
+use ctx_project::imported::{self, AGENT, CONVERSATIONS, Output, PROFILE};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::access::lock;
 use crate::api::Finding;
-use crate::api_imports::{ImportOutput, ImportView, ImportedField, ImportedFile};
+use crate::api_imports::{
+    ImportOutput, ImportTargetView, ImportView, ImportedContent, ImportedField, ImportedFile,
+};
 use crate::call::Refusal;
 use crate::codes;
 use crate::folder::Folder;
@@ -33,13 +37,36 @@ const MAX_FIELDS: usize = 20_000;
 /// How many findings of a file are told.
 const MAX_FINDINGS: usize = 200;
 
+/// Characters that some systems do not allow in names of folders; `/` divides them.
+const FORBIDDEN: [char; 8] = ['\\', ':', '*', '?', '"', '<', '>', '|'];
+
 /// The imports of all windows, the latest last.
 #[derive(Debug, Default)]
 pub(crate) struct Imports(Mutex<Vec<(String, Batch)>>);
 
-/// The files of one import. A clone shares their bytes.
+/// The files of one import and its result. A clone shares both.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Batch(Vec<(String, Arc<[u8]>)>);
+pub(crate) struct Batch {
+    files: Vec<BatchFile>,
+    made: Arc<OnceLock<Import>>,
+}
+
+#[derive(Clone, Debug)]
+struct BatchFile {
+    name: String,
+    bytes: Arc<[u8]>,
+    contents: Arc<OnceLock<Vec<ImportedContent>>>,
+}
+
+/// The files that an import would write, for a preview.
+#[derive(Debug)]
+pub(crate) struct ImportedFiles {
+    pub(crate) agent: PathBuf,
+    pub(crate) profile: Option<PathBuf>,
+    /// The first conversation.
+    pub(crate) conversation: Option<PathBuf>,
+    pub(crate) written: Vec<(PathBuf, Arc<[u8]>)>,
+}
 
 impl Imports {
     /// Adds a file to a batch; one of the same name takes its place.
@@ -52,11 +79,12 @@ impl Imports {
         let mut batches = lock(&self.0);
         let at = batches.iter().position(|(own, _)| own == id);
         let (_, mut batch) = at.map(|at| batches.remove(at)).unwrap_or_default();
-        batch.0.retain(|(own, _)| own != name);
-        batch.0.push((name.to_owned(), bytes));
-        let total: usize = batch.0.iter().map(|(_, bytes)| bytes.len()).sum();
-        if batch.0.len() > MAX_FILES || total > MAX_BYTES {
-            batch.0.pop();
+        batch.files.retain(|file| file.name != name);
+        batch.files.push(BatchFile { name: name.to_owned(), bytes, contents: Arc::default() });
+        batch.made = Arc::default();
+        let total: usize = batch.files.iter().map(|file| file.bytes.len()).sum();
+        if batch.files.len() > MAX_FILES || total > MAX_BYTES {
+            batch.files.pop();
             batches.push((id.to_owned(), batch));
             let message = phrase!(
                 "import at most {files} files and {bytes} MiB at once",
@@ -87,34 +115,68 @@ impl Imports {
 
 impl Batch {
     fn sources(&self) -> Vec<SourceFile<'_>> {
-        self.0.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect()
+        self.files.iter().map(|BatchFile { name, bytes, .. }| SourceFile { name, bytes }).collect()
     }
 
-    /// Reads the files together.
-    fn read(&self, engine: &Engine) -> Import {
-        let given = self.sources();
-        let mut importer = Importer::default();
-        importer.anchors = engine.anchors.clone();
-        let mut made = importer.import(&given);
-        imported::report_lost_digits(&mut made, &given);
-        imported::report_broken_rules(&mut made, engine);
-        made
+    /// Returns the result of importing all files together.
+    fn made(&self, engine: &Engine) -> &Import {
+        self.made.get_or_init(|| read(&self.sources(), engine))
     }
 
-    /// Tells what became of each field, and what would be written.
-    pub(crate) fn view(&self, engine: &Engine, folder: &Folder, id: &str, language: Language) -> ImportView {
-        let made = self.read(engine);
-        let below = suggested(&made);
-        let given = self.sources();
-        let writes = imported::of(&made, &given, Path::new(""));
+    /// Lists the files to write to a folder.
+    fn writes(&self, made: &Import, out: &Path) -> Vec<ImportOutput> {
         let output = |(path, bytes): &Output<'_>| ImportOutput {
             path: files::name(path),
             bytes: bytes.len(),
-            exists: folder.path.join(&below).join(path).symlink_metadata().is_ok(),
+            exists: out.join(path).symlink_metadata().is_ok(),
         };
+        imported::of(made, &self.sources(), Path::new("")).iter().map(output).collect()
+    }
+
+    /// Checks whether the files can be written to a folder, and which of them are there.
+    pub(crate) fn target(
+        &self,
+        engine: &Engine,
+        folder: &Folder,
+        below: &str,
+        language: Language,
+    ) -> ImportTargetView {
+        match inside(folder, below) {
+            Err(problem) => ImportTargetView { problem: Some(language.say(&problem)), writes: Vec::new() },
+            Ok(below) => {
+                let writes = self.writes(self.made(engine), &folder.path.join(below));
+                ImportTargetView { problem: None, writes }
+            }
+        }
+    }
+
+    /// Makes the files without writing them.
+    pub(crate) fn files(&self, engine: &Engine, folder: &Folder) -> Result<ImportedFiles, Refusal> {
+        let made = self.made(engine);
+        let out = folder.path.join(self.free_folder(made, folder));
+        let written = imported::of(made, &self.sources(), &out);
+        let written = written.into_iter().map(|(path, bytes)| (path, Arc::<[u8]>::from(&*bytes)));
+        let written: Vec<(PathBuf, Arc<[u8]>)> = written.collect();
+        let find = |is_it: &dyn Fn(&Path) -> bool| {
+            written.iter().map(|(path, _)| path).find(|path| is_it(path)).cloned()
+        };
+        let agent = find(&|path: &Path| path == out.join(AGENT));
+        let chats = out.join(CONVERSATIONS);
+        Ok(ImportedFiles {
+            agent: agent.ok_or_else(|| Refusal::unusable(phrase!("these files make no agent to preview")))?,
+            profile: find(&|path: &Path| path == out.join(PROFILE)),
+            conversation: find(&|path: &Path| path.parent() == Some(chats.as_path())),
+            written,
+        })
+    }
+
+    /// Reports the conversion result of each field, and the files to write.
+    pub(crate) fn view(&self, engine: &Engine, folder: &Folder, id: &str, language: Language) -> ImportView {
+        let made = self.made(engine);
+        let below = self.free_folder(made, folder);
         let mut sources = Sources::default();
-        self.0.iter().for_each(|(name, bytes)| sources.add(name, bytes));
-        let file = |file: &ctx_preset_import::FileReport| {
+        self.files.iter().for_each(|file| sources.add(&file.name, &file.bytes));
+        let file = |file: &FileReport| {
             let found: Vec<&Diagnostic> = file.diagnostics.iter().take(MAX_FINDINGS).collect();
             let marks = match file.container {
                 Some(_) => found.iter().map(|_| None).collect(),
@@ -129,6 +191,7 @@ impl Batch {
             ImportedFile {
                 name: file.path.clone(),
                 format: format.unwrap_or_default(),
+                contents: self.contents(&file.path, made, engine),
                 findings: findings.collect(),
             }
         };
@@ -146,19 +209,42 @@ impl Batch {
                 status: field.status.as_str(),
                 destination: field.to.clone(),
                 count: field.count,
+                is_empty: field.is_empty,
+                is_alike: field.is_alike,
                 note: field.note.map(|note| language.word(note).into_owned()),
             })
             .collect();
         ImportView {
             batch: id.to_owned(),
             files: made.report.files.iter().map(file).collect(),
-            lines: Vec::new(),
             counts: made.report.counts,
             more_fields: all.count() - fields.len(),
             fields,
-            writes: writes.iter().map(output).collect(),
+            writes: self.writes(made, &folder.path.join(&below)),
             folder: below,
         }
+    }
+
+    /// Describes the contents of one file. Reads the file alone, because an import merges all files.
+    fn contents(&self, name: &str, made: &Import, engine: &Engine) -> Vec<ImportedContent> {
+        let Some(file) = self.files.iter().find(|file| file.name == name) else { return Vec::new() };
+        let read_alone = || read(&[SourceFile { name, bytes: &file.bytes }], engine);
+        let describe = || {
+            if self.files.len() == 1 { contents::describe(made) } else { contents::describe(&read_alone()) }
+        };
+        file.contents.get_or_init(describe).clone()
+    }
+
+    /// Names a folder that is not there yet: by the agent, or else by the first file.
+    fn free_folder(&self, made: &Import, folder: &Folder) -> String {
+        let agent = made.agent.as_ref().and_then(|agent| agent.name.as_deref());
+        let file = self.files.first().and_then(|file| Path::new(&file.name).file_stem()?.to_str());
+        let slug = [agent, file].into_iter().flatten().map(slug).find(|slug| !slug.is_empty());
+        let slug = slug.unwrap_or_else(|| "imported".to_owned());
+        let is_free = |name: &String| folder.path.join(name).symlink_metadata().is_err();
+        let numbered = (2..).map(|number| format!("{slug}-{number}"));
+        let mut names = std::iter::once(slug.clone()).chain(numbered);
+        names.find(is_free).expect("an unbounded range contains a free name")
     }
 
     /// Writes what was made, all of it or nothing; returns the paths below the folder.
@@ -168,10 +254,9 @@ impl Batch {
         folder: &Folder,
         (below, is_overwriting): (&str, bool),
     ) -> Result<Vec<String>, Refusal> {
-        let made = self.read(engine);
-        let out = folder.path.join(inside(folder, below)?);
-        let given = self.sources();
-        let written = imported::of(&made, &given, &out);
+        let made = self.made(engine);
+        let out = folder.path.join(inside(folder, below).map_err(Refusal::malformed)?);
+        let written = imported::of(made, &self.sources(), &out);
         if written.is_empty() {
             return Err(Refusal::unusable(phrase!("no importable files")));
         }
@@ -197,17 +282,30 @@ impl Batch {
     }
 }
 
-/// Names a folder for what was made: by the agent, in letters that every system takes.
-fn suggested(made: &Import) -> String {
-    let name = made.agent.as_ref().and_then(|agent| agent.name.as_deref()).unwrap_or("imported");
-    let letter = |c: char| if c.is_alphanumeric() || c == '-' { c } else { ' ' };
-    let plain: String = name.chars().take(60).map(letter).collect();
-    let words: Vec<&str> = plain.split_whitespace().collect();
-    if words.is_empty() { "imported".to_owned() } else { words.join("-").to_lowercase() }
+/// Reads files together.
+fn read(given: &[SourceFile<'_>], engine: &Engine) -> Import {
+    let mut importer = Importer::default();
+    importer.anchors = engine.anchors.clone();
+    let mut made = importer.import(given);
+    imported::report_lost_digits(&mut made, given);
+    imported::report_broken_rules(&mut made, engine);
+    made
 }
 
-/// Returns a path below the folder that leads nowhere else.
-fn inside(folder: &Folder, below: &str) -> Result<PathBuf, Refusal> {
+/// Writes a name in letters that every system takes.
+fn slug(name: &str) -> String {
+    let letter = |c: char| if c.is_alphanumeric() { c } else { ' ' };
+    let plain: String = name.chars().take(60).map(letter).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase()
+}
+
+/// Returns a path inside the project folder, or the reason against it.
+fn inside(folder: &Folder, below: &str) -> Result<PathBuf, Phrase> {
+    let is_forbidden = |c: &char| c.is_control() || FORBIDDEN.contains(c);
+    if let Some(character) = below.chars().find(is_forbidden) {
+        let character = character.escape_debug().to_string();
+        return Err(phrase!("a folder name cannot contain `{character}`", character));
+    }
     let path = Path::new(below.trim());
     // What is hidden, or belongs to other programs, is not listed either.
     let is_listed = |name: &std::ffi::OsStr| {
@@ -217,10 +315,8 @@ fn inside(folder: &Folder, below: &str) -> Result<PathBuf, Refusal> {
         Component::Normal(name) => is_listed(name),
         part => matches!(part, Component::CurDir),
     });
-    let is_told = below.len() <= 255 && !below.chars().any(|c| c.is_control() || c == '\\');
-    if !is_plain || !is_told || files::leads_out(path, &folder.path) {
-        let message = phrase!("use a folder inside this project");
-        return Err(Refusal::malformed(message));
+    if !is_plain || below.len() > 255 || files::leads_out(path, &folder.path) {
+        return Err(phrase!("use a folder inside this project"));
     }
     Ok(path.to_owned())
 }
@@ -237,6 +333,7 @@ fn has_error(view: &ImportView) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api_imports::ContentKind;
 
     const CARD: &[u8] = br#"{"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Ada L.", "description": "Kind.",
         "personality": "", "scenario": "", "first_mes": "Hi", "mes_example": "", "creator_notes": "",
@@ -262,9 +359,47 @@ mod tests {
         assert!(written.contains(&"ada-l/agent.yaml".to_owned()), "{written:?}");
         assert!(place.path().join("ada-l/agent.yaml").is_file());
         assert!(batch.write(&engine, &folder, (&view.folder, false)).is_err());
+        assert_eq!(batch.view(&engine, &folder, "b1", Language::En).folder, "ada-l-2");
         batch.write(&engine, &folder, (&view.folder, true)).unwrap();
         imports.remove("b1");
         assert!(imports.get("b1").is_err());
+    }
+
+    #[test]
+    fn describes_each_file_and_names_the_folder() {
+        const PRESET: &[u8] = br#"{"prompts": [{"identifier": "main", "name": "Main", "role": "system",
+            "content": "Be kind."}, {"identifier": "jailbreak", "name": "Off", "role": "system", "content": "x"}],
+            "prompt_order": [{"character_id": 100001, "order": [{"identifier": "main", "enabled": true},
+            {"identifier": "jailbreak", "enabled": false}]}]}"#;
+        let ((_place, folder), engine) = (folder(), Engine::new());
+        let imports = Imports::default();
+        imports.add("b", "My Preset (v2).json", Arc::from(PRESET)).unwrap();
+        let alone = imports.get("b").unwrap().view(&engine, &folder, "b", Language::En);
+        assert_eq!(alone.folder, "my-preset-v2");
+        let batch = imports.add("b", "ada.json", Arc::from(CARD)).unwrap();
+        let view = batch.view(&engine, &folder, "b", Language::En);
+        let contents: Vec<Vec<_>> = view
+            .files
+            .iter()
+            .map(|file| file.contents.iter().map(|one| (one.kind, one.count, one.disabled)).collect())
+            .collect();
+        assert_eq!(view.folder, "ada-l");
+        assert_eq!(contents[0], [(ContentKind::Prompts, 2, 1)]);
+        assert_eq!(contents[1], [(ContentKind::Character, 1, 0), (ContentKind::Greetings, 1, 0)]);
+    }
+
+    #[test]
+    fn checks_a_folder() {
+        let ((place, folder), engine) = (folder(), Engine::new());
+        let batch = Imports::default().add("b", "ada.json", Arc::from(CARD)).unwrap();
+        let target = |below: &str| batch.target(&engine, &folder, below, Language::En);
+        let problem = target("a:b").problem.unwrap();
+        assert_eq!(problem, "a folder name cannot contain `:`");
+        assert!(target("..").problem.is_some() && target("cards/ada").problem.is_none());
+        std::fs::create_dir(place.path().join("ada")).unwrap();
+        std::fs::write(place.path().join("ada/agent.yaml"), "name: Ada").unwrap();
+        let existing = target("ada").writes.iter().filter(|write| write.exists).count();
+        assert_eq!(existing, 1);
     }
 
     #[test]

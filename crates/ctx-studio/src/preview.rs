@@ -5,6 +5,7 @@ mod conversations;
 pub(crate) mod difference;
 mod figures;
 mod lists;
+mod names;
 mod pipeline;
 mod rows;
 mod scan;
@@ -26,8 +27,9 @@ use ctx_types::phrase;
 pub(crate) use compare::compared;
 pub(crate) use conversations::Conversations;
 use lists::Lists;
+use names::Names;
 pub(crate) use pipeline::pipeline;
-pub(crate) use rows::{joined_name, kind};
+pub(crate) use rows::{joined_name, kind, name};
 pub(crate) use scan::scan;
 pub(crate) use texts::{body, life, pieces, rows};
 
@@ -171,7 +173,10 @@ pub(crate) fn preview(
     let _running = lock(&window.running);
     refuse_older()?;
     let mut sources = Sources::default();
-    let turn = opened((server, server.engine.clone()), asked, &mut sources)?;
+    let turn = match asked.import.as_deref() {
+        Some(id) => imported(server, asked, id, &mut sources)?,
+        None => opened((server, server.engine.clone()), asked, &mut sources)?,
+    };
     let assembled = turn.assemble(false);
     refuse_older()?;
     let id = random::<9>()
@@ -189,16 +194,20 @@ pub(crate) fn preview(
     match &context {
         None => lists.findings = said(&turn.settings().1),
         Some(context) => {
-            pointers = rows::pointers(&turn, context);
+            // The entries of an import are in no file yet.
+            if asked.import.is_none() {
+                pointers = rows::pointers(&turn, context);
+            }
+            let names = Names { language, turn: &turn };
             let shares = context.token_shares();
-            lists.rows = rows::list(language, &turn, context, &pointers);
-            lists.decisions = figures::decisions(language, context, &lists.rows);
-            lists.stages = figures::stages(language, server, context);
+            lists.rows = rows::list(names, &turn, context, &pointers);
+            lists.decisions = figures::decisions(names, context, &lists.rows);
+            lists.stages = figures::stages(names, server, context);
             lists.findings = said(&context.report.diagnostics);
             lists.entry_tokens = figures::entries(context, &shares, &pointers);
             usage = figures::usage(context, &shares);
-            stable = figures::stable(language, context);
-            prefix = figures::prefix(language, context);
+            stable = figures::stable(names, context);
+            prefix = figures::prefix(names, context);
         }
     }
     let before = asked.have.as_deref().and_then(|id| server.previews.get(id).ok());
@@ -219,6 +228,40 @@ pub(crate) fn preview(
     let turn = Mutex::new(turn);
     window.keep(Arc::new(KeptPreview { id, is_pinned: asked.pin, turn, context, lists, pointers }));
     Ok(answer)
+}
+
+/// Reads the files that an import would write, and compiles their agent.
+fn imported(
+    server: &Server,
+    asked: &PreviewRequest,
+    id: &str,
+    sources: &mut Sources,
+) -> Result<Turn, Refusal> {
+    let files = server.imports.get(id)?.files(&server.engine, &server.desk.folder)?;
+    let mut config = server.config(sources)?.without("agent").without("session");
+    let mut options = options(&asked.turn)?;
+    options.switches = Switches { enable: asked.enable.clone(), disable: asked.disable.clone() };
+    options.agent = Some(files.agent);
+    options.session = files.conversation;
+    options.profile = match (files.profile, asked.profile.as_deref()) {
+        (Some(profile), _) => Some(profile),
+        (None, Some(id)) if !id.is_empty() => Some(full(server, id)?),
+        (None, Some(_)) => {
+            config = config.without("profile");
+            None
+        }
+        (None, None) => None,
+    };
+    for (path, bytes) in files.written {
+        sources.put_draft(path, bytes);
+    }
+    let name = |files: &mut TurnFiles| {
+        files.texts = Some(server.texts.clone());
+        for file in [&mut files.agent, &mut files.session, &mut files.profile].into_iter().flatten() {
+            *file = named_below(server, file.clone());
+        }
+    };
+    Ok(Turn::open_on(server.engine.clone(), &options, config, name, sources)?.0)
 }
 
 /// Reads the files of a turn as they are edited, and compiles its agent.

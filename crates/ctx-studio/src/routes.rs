@@ -6,7 +6,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::api::{LoggedIn, Login};
 use crate::api_files::{Edited, Edits, FileFindings, FileView, Fix, Project, Save, Step};
-use crate::api_imports::{ImportDiscard, ImportView, ImportWrite, ImportWritten, Nothing, Start};
+use crate::api_imports::{
+    ImportDiscard, ImportTarget, ImportTargetView, ImportView, ImportWrite, ImportWritten, Nothing, Start,
+};
 use crate::api_pipeline::PipelineView;
 use crate::api_preview::{
     BodyView, CompareRequest, Compared, ExpandRequest, Expanded, LifeView, Preview, PreviewRequest, RowTexts,
@@ -149,6 +151,7 @@ pub(crate) const ROUTES: &[Route] = &[
         .takes::<MakeSession>()
         .answers::<MadeSession>(),
     Route { body: BodyKind::Bytes, ..post("/api/import", imports::take).answers::<ImportView>() },
+    post("/api/import/check", imports::check).takes::<ImportTarget>().answers::<ImportTargetView>(),
     post("/api/import/write", imports::write).takes::<ImportWrite>().answers::<ImportWritten>(),
     post("/api/import/discard", imports::discard).takes::<ImportDiscard>().answers::<Nothing>(),
     post("/api/start", imports::start).takes::<Start>().answers::<ImportWritten>(),

@@ -152,7 +152,7 @@ fn step(language: Language, step: &Step) -> String {
 
 /// Writes in one phrase what a stage did.
 pub(crate) fn what(language: Language, event: &Event) -> String {
-    lang::say(language, &life::event(event))
+    lang::say(language, &life::event(event, ToString::to_string))
 }
 
 /// The text that a stage made, or how it changed it.

@@ -8,6 +8,7 @@ import { inputs, turn } from "./turn";
 import { outside } from "./notices";
 import { lang } from "./language";
 import { joined, type Shown } from "./difference";
+import { previewedImport } from "./import/previewed";
 import { shown } from "./shown";
 
 export type { Shown };
@@ -35,6 +36,7 @@ export function request(instead: Instead = {}): PreviewRequest {
     window: thisWindow(),
     agent: agentId.value,
     ...inputs.value,
+    import: previewedImport.value?.batch,
     turn: turn.value,
     ...switches.value,
     ...instead,
@@ -46,6 +48,7 @@ export function followPreview(): void {
   const stamp = computed(() =>
     [
       JSON.stringify(request()),
+      previewedImport.value?.files,
       current.value?.server.value?.revision,
       current.value?.server.value?.hash,
       outside.value,
@@ -78,7 +81,7 @@ function unreadable(): Finding | undefined {
 
 /** One at a time: a newer request would end the older one, and a browser tells each such end on its console. */
 export async function refresh(): Promise<void> {
-  const wrong = unreadable();
+  const wrong = previewedImport.peek() ? undefined : unreadable();
   if (wrong) {
     previewFailure.value = new CallError(422, { code: wrong.code, message: wrong.message });
     isWorking.value = isRunning;
@@ -92,7 +95,7 @@ export async function refresh(): Promise<void> {
     await shown();
     isStale = false;
     const asked = request();
-    const made = JSON.stringify([asked.conversation, asked.turn?.model, lang.peek()]);
+    const made = JSON.stringify([asked.import, asked.conversation, asked.turn?.model, lang.peek()]);
     const have = made === madeWith ? preview.peek()?.id : undefined;
     const ask = async (have?: string) =>
       joined(await call<Preview>("POST", "preview", { body: { ...asked, have } }), preview.peek());

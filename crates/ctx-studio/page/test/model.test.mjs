@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
 after(() => rmSync(out, { recursive: true }));
-const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups"].map((name) =>
+const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );
 await build({
@@ -29,6 +29,7 @@ const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await i
 const { LineEnds, difference, shownText, typedInto } = await import(join(out, "editor/line-ends.mjs"));
 const { removal, resetEdits } = await import(join(out, "pipeline/edits.mjs"));
 const { groupsOf } = await import(join(out, "pipeline/groups.mjs"));
+const { changesOf } = await import(join(out, "import/reasons.mjs"));
 const { moveEdits, removeEdits, copyOf } = await import(join(out, "preset/actions.mjs"));
 
 // A small generator with a seed, so that a failure can be repeated.
@@ -266,4 +267,22 @@ test("groups of processors never interleave, wherever processors are moved", () 
     const ranks = groupsOf(list).map((group) => order.indexOf(group));
     assert.deepEqual(ranks, ranks.toSorted((a, b) => a - b), JSON.stringify(list));
   }
+});
+
+test("changed fields of an import are grouped by status and reason", () => {
+  const field = (pointer, status, note, more = {}) => ({ file: "a.json", pointer, status, note, count: 1, ...more });
+  const { reasons, empty } = changesOf([
+    field("/a", "mapped"),
+    field("/b", "kept", "not used"),
+    field("/c", "approximated", "other notation", { isAlike: true }),
+    field("/d", "kept", "not used"),
+    field("/e", "kept", undefined, { isEmpty: true }),
+    field("/f", "unsupported", "no equivalent"),
+  ]);
+  const told = [...reasons].map(([status, all]) => [status, all.map(({ note, fields }) => [note, fields.length])]);
+  assert.deepEqual(told, [
+    ["kept", [["not used", 2]]],
+    ["unsupported", [["no equivalent", 1]]],
+  ]);
+  assert.equal(empty, 1);
 });

@@ -28,7 +28,7 @@ pub(crate) fn rows(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let kept = server.previews.get(call.part("p"))?;
     let from = call.number("from")?.unwrap_or_default();
     let to = call.number("to")?.unwrap_or(usize::MAX);
-    Reply::json(&preview::rows(&kept, from, to)?)
+    Reply::json(&preview::rows(&kept, (from, to), call.language)?)
 }
 
 pub(crate) fn life(server: &Server, call: &Call) -> Result<Reply, Refusal> {
@@ -46,7 +46,7 @@ pub(crate) fn body(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 pub(crate) fn compare(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let CompareRequest { a, b } = call.json()?;
     let (a, b) = (server.previews.get(&a)?, server.previews.get(&b)?);
-    Reply::json(&preview::compared(&a, &b)?)
+    Reply::json(&preview::compared(&a, &b, call.language)?)
 }
 
 /// Shows what a text becomes where the agent's entries stand.
@@ -67,7 +67,7 @@ pub(crate) fn expand(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         Finding { span, file: None, pointer: None, fixable: false, ..finding }
     });
     Reply::json(&Expanded {
-        pieces: preview::pieces(&expansion.text, &expansion.segments, &BTreeMap::new()),
+        pieces: preview::pieces(&expansion.text, &expansion.segments, &BTreeMap::new(), preview::name),
         findings: findings.collect(),
         text: expansion.text,
     })

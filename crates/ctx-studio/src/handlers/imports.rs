@@ -8,7 +8,7 @@ use ctx_project::sample::{self, Sample, SampleLanguage};
 use ctx_types::phrase;
 
 use crate::api::NoticeKind;
-use crate::api_imports::{ImportDiscard, ImportWrite, ImportWritten, Nothing, Start};
+use crate::api_imports::{ImportDiscard, ImportTarget, ImportWrite, ImportWritten, Nothing, Start};
 use crate::call::{Call, Refusal, Reply};
 use crate::codes;
 use crate::server::Server;
@@ -19,6 +19,13 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let (id, name) = (given("batch"), given("name"));
     let batch = server.imports.add(id, name, Arc::from(&*call.body))?;
     Reply::json(&batch.view(&server.engine, &server.desk.folder, id, call.language))
+}
+
+/// Checks the folder of an import.
+pub(crate) fn check(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    let ImportTarget { batch, folder } = call.json()?;
+    let batch = server.imports.get(&batch)?;
+    Reply::json(&batch.target(&server.engine, &server.desk.folder, &folder, call.language))
 }
 
 /// Writes what a batch became.

@@ -1,11 +1,18 @@
-//! Two previews side by side: what they share, and which rows and words differ.
+//! Compares two previews by messages and words.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use ctx_engine::inspect::{Comparison, DifferenceKind, SavedContext};
+use ctx_language::Language;
+use ctx_types::{Message, Source};
 use similar::DiffOp;
 
 use super::difference::operations;
-use super::{KeptPreview, KeptRow, Shown};
-use crate::api_preview::{ChangeKind, Compared, ComparedRow, DifferenceView, WordChange};
+use super::names::Names;
+use super::{KeptPreview, Shown};
+use crate::access::lock;
+use crate::api_preview::{ChangeKind, Compared, ComparedRow, DifferenceView, Row, WordChange};
 use crate::call::Refusal;
 
 /// The longest text of which words are compared.
@@ -15,7 +22,7 @@ const MAX_TEXT: usize = 64 << 10;
 const MAX_BYTES: usize = 2 << 20;
 
 /// Compares two previews.
-pub(crate) fn compared(a: &KeptPreview, b: &KeptPreview) -> Result<Compared, Refusal> {
+pub(crate) fn compared(a: &KeptPreview, b: &KeptPreview, language: Language) -> Result<Compared, Refusal> {
     let (first, second) =
         (SavedContext::from_context(a.context()?), SavedContext::from_context(b.context()?));
     let comparison = Comparison::new(&first, &second);
@@ -24,7 +31,11 @@ pub(crate) fn compared(a: &KeptPreview, b: &KeptPreview) -> Result<Compared, Ref
             DifferenceKind::Text { at, excerpts } => (Some(at), Some(excerpts)),
             DifferenceKind::Added | DifferenceKind::Removed | DifferenceKind::Field { .. } => (None, None),
         };
-        DifferenceView { message: difference.message, at, owners: difference.owners, excerpts }
+        let message = difference.message;
+        let [first, second] = difference.owners;
+        let owners = [(a, first), (b, second)];
+        let owners = owners.map(|(side, owner)| Some(owner_name(side, message, &owner?, language)));
+        DifferenceView { message, at, owners, excerpts }
     });
     Ok(Compared {
         shared_messages: comparison.shared_messages,
@@ -37,49 +48,113 @@ pub(crate) fn compared(a: &KeptPreview, b: &KeptPreview) -> Result<Compared, Ref
     })
 }
 
-/// Pairs the rows of two previews.
+/// A message of a preview.
+struct SentMessage<'a> {
+    message: &'a Message,
+    row: &'a Row,
+    /// Hash of its source and of all that a comparison shows.
+    content: u64,
+}
+
+/// Lists the messages of a preview.
+fn sent(preview: &KeptPreview) -> Vec<SentMessage<'_>> {
+    let messages = preview.context.as_ref().map(|context| context.messages.as_slice()).unwrap_or_default();
+    let sent = preview.lists.rows.iter().filter_map(|kept| {
+        let Shown::Message(n) = kept.shows else { return None };
+        let (message, row) = (messages.get(n)?, &kept.row);
+        Some(SentMessage { message, row, content: content(message, &row.code) })
+    });
+    sent.collect()
+}
+
+fn content(message: &Message, code: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (code, message.role.as_str(), &*message.text()).hash(&mut hasher);
+    for call in &message.tool_calls {
+        (&*call.name, &*call.arguments.to_string()).hash(&mut hasher);
+    }
+    for file in &message.attachments {
+        file.id.hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Pairs the messages of two previews: those that stay in order, then the others by their sources.
 fn rows(a: &KeptPreview, b: &KeptPreview) -> Vec<ComparedRow> {
-    let keys = |rows: &[KeptRow]| rows.iter().map(|kept| kept.row.key.clone()).collect::<Vec<_>>();
+    let (old, new) = (sent(a), sent(b));
+    let contents = |all: &[SentMessage<'_>]| all.iter().map(|one| one.content).collect::<Vec<u64>>();
+    let operations = operations(&contents(&old), &contents(&new));
+    let is_change = |op: &&DiffOp| !matches!(op, DiffOp::Equal { .. });
+    let mut unpaired: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for at in operations.iter().filter(is_change).flat_map(DiffOp::old_range) {
+        unpaired.entry(&old[at].row.code).or_default().push_back(at);
+    }
+    let mut partners: BTreeMap<usize, usize> = BTreeMap::new();
+    for at in operations.iter().filter(is_change).flat_map(DiffOp::new_range) {
+        let partner = unpaired.get_mut(&*new[at].row.code).and_then(VecDeque::pop_front);
+        partners.extend(partner.map(|partner| (at, partner)));
+    }
+    let paired: BTreeSet<usize> = partners.values().copied().collect();
+    let reasons = b.lists.rows.iter().filter_map(|kept| Some((&*kept.row.code, kept.row.dropped.as_ref()?)));
+    let reasons: HashMap<&str, &String> = reasons.collect();
     let mut room = MAX_BYTES;
+    let mut pair = |old: &SentMessage<'_>, new: &SentMessage<'_>| {
+        let (kind, words) = if old.content == new.content {
+            (ChangeKind::Moved, Vec::new())
+        } else {
+            (ChangeKind::Changed, words(&old.message.text(), &new.message.text(), &mut room))
+        };
+        ComparedRow { words, ..row(kind, Some(old), Some(new)) }
+    };
     let mut compared = Vec::new();
-    for op in operations(&keys(&a.lists.rows), &keys(&b.lists.rows)) {
-        let (old, new) = (op.old_range(), op.new_range());
-        let is_same = matches!(op, DiffOp::Equal { .. });
-        for offset in 0..old.len().max(new.len()) {
-            let old = old.clone().nth(offset);
-            let new = new.clone().nth(offset);
-            compared.push(match (old, new) {
-                (Some(old), Some(new)) if is_same => row(ChangeKind::Same, Some(old), Some(new)),
-                (Some(old), Some(new)) => {
-                    let words = words(text(a, old), text(b, new), &mut room);
-                    ComparedRow { words, ..row(ChangeKind::Changed, Some(old), Some(new)) }
-                }
-                (old, None) => row(ChangeKind::Removed, old, None),
-                (None, new) => row(ChangeKind::Added, None, new),
-            });
+    for op in &operations {
+        if let DiffOp::Equal { .. } = op {
+            let pairs = op.old_range().zip(op.new_range());
+            compared.extend(pairs.map(|(at, to)| row(ChangeKind::Same, Some(&old[at]), Some(&new[to]))));
+            continue;
         }
+        for gone in op.old_range().filter(|at| !paired.contains(at)).map(|at| &old[at]) {
+            let dropped = reasons.get(&*gone.row.code).copied().cloned();
+            compared.push(ComparedRow { dropped, ..row(ChangeKind::Removed, Some(gone), None) });
+        }
+        compared.extend(op.new_range().map(|to| match partners.get(&to) {
+            Some(at) => pair(&old[*at], &new[to]),
+            None => row(ChangeKind::Added, None, Some(&new[to])),
+        }));
     }
     compared
 }
 
-const fn row(kind: ChangeKind, a: Option<usize>, b: Option<usize>) -> ComparedRow {
-    ComparedRow { kind, a, b, words: Vec::new() }
+fn row(kind: ChangeKind, a: Option<&SentMessage<'_>>, b: Option<&SentMessage<'_>>) -> ComparedRow {
+    let number = |side: Option<&SentMessage<'_>>| side.map(|side| side.row.row);
+    ComparedRow { kind, a: number(a), b: number(b), dropped: None, words: Vec::new() }
 }
 
-fn text(preview: &KeptPreview, number: usize) -> Option<String> {
-    let Shown::Message(n) = preview.lists.rows.get(number)?.shows else { return None };
-    Some(preview.context.as_ref()?.messages.get(n)?.text().into_owned())
+/// Names the source of a text that differs, such as `macro:time of preset:sys`.
+fn owner_name(preview: &KeptPreview, message: usize, owner: &str, language: Language) -> String {
+    let turn = lock(&preview.turn);
+    let names = Names { language, turn: &turn };
+    let message = preview.context.as_ref().and_then(|context| context.messages.get(message));
+    let segments = message.map(|message| message.segments().into_owned()).unwrap_or_default();
+    let sources = segments.iter().flat_map(|segment| [&segment.source].into_iter().chain(&segment.via));
+    let sources: Vec<&Source> = sources.chain(message.map(|message| &message.source)).collect();
+    let name = |code: &str| {
+        let known = sources.iter().find(|source| source.to_string() == code);
+        known.map_or_else(|| names.code_name(code), |source| names.name_or_kind(source))
+    };
+    let mut path: Vec<String> = owner.split(" of ").map(name).collect();
+    path.reverse();
+    path.join(" › ")
 }
 
 /// Finds the words that differ; none where the texts are too long.
-fn words(old: Option<String>, new: Option<String>, room: &mut usize) -> Vec<WordChange> {
-    let (Some(old), Some(new)) = (old, new) else { return Vec::new() };
+fn words(old: &str, new: &str, room: &mut usize) -> Vec<WordChange> {
     let size = old.len() + new.len();
     if old.len() > MAX_TEXT || new.len() > MAX_TEXT || size > *room {
         return Vec::new();
     }
     *room -= size;
-    let (old, new) = (split(&old), split(&new));
+    let (old, new) = (split(old), split(new));
     let mut changes: Vec<WordChange> = Vec::new();
     let mut add = |kind: ChangeKind, words: &[&str]| match changes.last_mut().filter(|last| last.kind == kind)
     {

@@ -10,6 +10,7 @@ use ctx_tokens::BudgetError;
 use ctx_types::session::LogLevel;
 use ctx_types::{Phrase, SourceKind, phrase};
 
+use super::names::Names;
 use super::rows::{entry, root};
 use super::{KeptRow, Shown};
 use crate::api_preview::{
@@ -73,27 +74,27 @@ pub(super) fn entries(
 }
 
 /// Says what the next turn sends again as it is.
-pub(super) fn stable(language: Language, context: &Context) -> Option<StableView> {
+pub(super) fn stable(names: Names<'_>, context: &Context) -> Option<StableView> {
     let stable = context.report.stable.as_ref()?;
     let tokens = context.tokens().into_iter().take(stable.messages).map(u64::from).sum();
     let reason = stable.ended_by.as_ref().map(|end| {
-        let source = end.source.to_string();
-        language.say(&phrase!("{source}: {reason}", source, reason = end.reason))
+        let (source, reason) = (names.name_or_kind(&end.source), names.say(&end.reason));
+        names.language.say(&phrase!("{source}: {reason}", source, reason))
     });
     Some(StableView { messages: stable.messages, tokens, reason })
 }
 
 /// Describes the part that the request repeats.
-pub(super) fn prefix(language: Language, context: &Context) -> Option<PrefixView> {
+pub(super) fn prefix(names: Names<'_>, context: &Context) -> Option<PrefixView> {
     let prefix = context.report.prefix.as_ref()?;
     let planned_break = prefix.planned_break.as_ref();
-    let planned_break = planned_break
-        .map(|planned| BreakView { reason: language.say(&planned.reason), tokens: planned.tokens });
+    let planned_break =
+        planned_break.map(|planned| BreakView { reason: names.say(&planned.reason), tokens: planned.tokens });
     Some(PrefixView { messages: prefix.messages, tokens: prefix.tokens, planned_break })
 }
 
 /// Lists what was decided, each with the rows that it is about.
-pub(super) fn decisions(language: Language, context: &Context, rows: &[KeptRow]) -> Vec<DecisionView> {
+pub(super) fn decisions(names: Names<'_>, context: &Context, rows: &[KeptRow]) -> Vec<DecisionView> {
     let mut of_source: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut of_decision: BTreeMap<usize, usize> = BTreeMap::new();
     for kept in rows {
@@ -107,19 +108,25 @@ pub(super) fn decisions(language: Language, context: &Context, rows: &[KeptRow])
     }
     let decisions = context.report.decisions.iter().enumerate().take(MAX_DECISIONS);
     let view = |(at, decision): (usize, &ctx_types::report::Decision)| {
-        let source = decision.source.to_string();
+        let code = decision.source.to_string();
         let rows = match of_decision.get(&at) {
             Some(row) => vec![*row],
-            None => of_source.get(&source).cloned().unwrap_or_default(),
+            None => of_source.get(&code).cloned().unwrap_or_default(),
         };
-        let kind = language.word(&decision.outcome.as_str().replace('_', " ")).into_owned();
-        DecisionView { code: source, kind, message: language.say(&decision.reason), rows }
+        let kind = names.language.word(&decision.outcome.as_str().replace('_', " ")).into_owned();
+        let name = names.name_or_kind(&decision.source);
+        let name = match decision.count {
+            0 | 1 => name,
+            count => names.language.say(&phrase!("{name} and {more} more", name, more = count - 1)),
+        };
+        DecisionView { code, name, kind, message: names.say(&decision.reason), rows }
     };
     decisions.map(view).collect()
 }
 
 /// Lists the stages, with what they logged.
-pub(super) fn stages(language: Language, server: &Server, context: &Context) -> Vec<StageView> {
+pub(super) fn stages(names: Names<'_>, server: &Server, context: &Context) -> Vec<StageView> {
+    let language = names.language;
     let registry = server.engine.processors();
     let name = |id: &str| {
         let own = registry.descriptors().find(|own| &*own.id == id);
@@ -128,10 +135,10 @@ pub(super) fn stages(language: Language, server: &Server, context: &Context) -> 
     let line = |line: &ctx_types::session::LogLine| {
         let message = &line.message;
         match line.level {
-            LogLevel::Info => language.say(message),
+            LogLevel::Info => names.say(message),
             level => {
                 let level = Phrase::from(level.as_str());
-                language.say(&phrase!("{level}: {message}", level, message))
+                names.say(&phrase!("{level}: {message}", level, message))
             }
         }
     };

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use super::names::Names;
 use super::{KeptRow, Shown};
 use crate::api_preview::Row;
 use ctx_engine::Context;
-use ctx_language::Language;
 use ctx_project::Turn;
 use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::{Diagnostic, Message, Placement, Segment, Source, SourceKind, phrase};
 
-/// How many rows of things that are not sent there are.
+/// Limit of rows for disabled entries, and for other dropped messages.
 const MAX_LEFT_OUT: usize = 500;
 
 /// How many of those that a message was joined of are named.
@@ -20,6 +20,9 @@ const MAX_NAMED: usize = 8;
 
 /// How many characters of a text a row shows.
 const MAX_HEAD: usize = 200;
+
+/// Reasons of decisions about disabled entries and messages.
+const DISABLED: [&str; 2] = ["disabled", "group `{name}` is disabled"];
 
 /// Returns where the entries of the preset that something came from stand in their file.
 pub(super) fn pointers(turn: &Turn, context: &Context) -> BTreeMap<usize, String> {
@@ -48,8 +51,8 @@ pub(super) fn entry(source: &Source) -> Option<usize> {
     source.index().filter(|_| source.kind == SourceKind::Preset)
 }
 
-/// Returns the name that people know something by.
-pub(super) fn name(source: &Source) -> String {
+/// Returns the name that people know something by, without the conversation.
+pub(crate) fn name(source: &Source) -> String {
     match (source.name(), &source.id, source.index()) {
         (Some(name), ..) if !name.trim().is_empty() => name.to_owned(),
         (_, Some(id), _) => id.to_string(),
@@ -74,6 +77,10 @@ pub(crate) fn kind(message: &Message, segments: &[Segment]) -> SourceKind {
 
 /// Names what a message was joined of.
 pub(crate) fn joined_name(message: &Message, segments: &[Segment]) -> String {
+    named(message, segments, name)
+}
+
+fn named(message: &Message, segments: &[Segment], name: impl Fn(&Source) -> String) -> String {
     if message.source.kind != SourceKind::Merged {
         return name(&message.source);
     }
@@ -90,16 +97,24 @@ pub(crate) fn joined_name(message: &Message, segments: &[Segment]) -> String {
 
 /// Lists messages, and what is not sent before the message that would follow it.
 pub(super) fn list(
-    language: Language,
+    names: Names<'_>,
     turn: &Turn,
     context: &Context,
     pointers: &BTreeMap<usize, String>,
 ) -> Vec<KeptRow> {
     let tokens = context.tokens();
     let mut left_out: Vec<(usize, KeptRow)> = Vec::new();
-    let decisions = context.report.decisions.iter().enumerate();
-    for (at, decision) in decisions.filter(|(_, decision)| is_left_out(decision.outcome)).take(MAX_LEFT_OUT) {
-        let row = left_out_row(language, turn, decision, pointers);
+    let mut counts = [0; 2];
+    let mut is_listed = |decision: &Decision| {
+        let count = &mut counts[usize::from(is_disabled(decision))];
+        *count += 1;
+        *count <= MAX_LEFT_OUT
+    };
+    for (at, decision) in context.report.decisions.iter().enumerate() {
+        if !is_left_out(decision.outcome) || !is_listed(decision) {
+            continue;
+        }
+        let row = left_out_row(names, turn, decision, pointers);
         left_out
             .push((slot(&context.messages, &decision.source), KeptRow { row, shows: Shown::LeftOut(at) }));
     }
@@ -110,7 +125,7 @@ pub(super) fn list(
         while let Some((_, row)) = left_out.next_if(|(slot, _)| *slot <= n) {
             rows.push(row);
         }
-        let row = message_row(language, message, (n, tokens), pointers);
+        let row = message_row(names, message, (n, tokens), pointers);
         rows.push(KeptRow { row, shows: Shown::Message(n) });
     }
     rows.extend(left_out.map(|(_, row)| row));
@@ -125,6 +140,11 @@ const fn is_left_out(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Dropped | Outcome::Hidden | Outcome::NotActivated | Outcome::NotLoaded)
 }
 
+/// Returns whether something is not sent because its author disabled it.
+fn is_disabled(decision: &Decision) -> bool {
+    decision.outcome == Outcome::Hidden && DISABLED.contains(&decision.reason.template())
+}
+
 /// Returns before which message something would stand.
 fn slot(messages: &[Message], source: &Source) -> usize {
     let follows = |message: &Message| match entry(source) {
@@ -135,7 +155,7 @@ fn slot(messages: &[Message], source: &Source) -> usize {
 }
 
 fn message_row(
-    language: Language,
+    names: Names<'_>,
     message: &Message,
     (n, tokens): (usize, u32),
     pointers: &BTreeMap<usize, String>,
@@ -148,21 +168,39 @@ fn message_row(
         key: String::new(),
         role: message.role.as_str().to_owned(),
         source: kind(message, &segments).as_str().to_owned(),
-        name: joined_name(message, &segments),
+        code: code(message, &segments),
+        name: named(message, &segments, |source| names.name(source)),
         pointer: entry(&message.source).and_then(|index| pointers.get(&index).cloned()),
-        place: language.say(&place),
+        entries: entries(&message.source, &segments, pointers),
+        place: names.language.say(&place),
         tokens: Some(tokens.into()),
         bytes: text.len(),
         head: head(&text),
         dropped: None,
+        is_disabled: false,
         row: 0,
     };
     row.key = key(&row, &text, &segments);
     row
 }
 
+/// Identifies a message by its source; a joined one by the first source of its text.
+fn code(message: &Message, segments: &[Segment]) -> String {
+    let is_text = |source: &&Source| source.kind != SourceKind::Separator;
+    let first = segments.iter().map(root).find(is_text);
+    let first = first.filter(|_| message.source.kind == SourceKind::Merged);
+    first.unwrap_or(&message.source).to_string()
+}
+
+/// Returns the places of all entries that a text is from.
+fn entries(source: &Source, segments: &[Segment], pointers: &BTreeMap<usize, String>) -> Vec<String> {
+    let sources = segments.iter().map(root).chain([source]);
+    let indexes: BTreeSet<usize> = sources.filter_map(entry).collect();
+    indexes.iter().filter_map(|index| pointers.get(index).cloned()).collect()
+}
+
 fn left_out_row(
-    language: Language,
+    names: Names<'_>,
     turn: &Turn,
     decision: &Decision,
     pointers: &BTreeMap<usize, String>,
@@ -172,28 +210,37 @@ fn left_out_row(
     let node =
         source.id.as_deref().filter(|_| source.kind.is_history()).and_then(|id| turn.session().node(id));
     let role = node.and_then(|node| node.role).map(|role| role.as_str().to_owned());
-    let outcome = language.word(&decision.outcome.as_str().replace('_', " ")).into_owned();
-    let why = phrase!("{outcome}: {reason}", outcome, reason = decision.reason);
+    let why = why(names, decision);
     let why = match decision.count {
         0 | 1 => why,
-        count => phrase!("{why} ({count} in total)", why, count),
+        count => names.language.say(&phrase!("{why} ({count} in total)", why, count)),
     };
     let mut row = Row {
         n: None,
         key: String::new(),
         role: role.unwrap_or_default(),
         source: source.kind.as_str().to_owned(),
-        name: name(source),
+        code: source.to_string(),
+        name: names.name(source),
         pointer: entry(source).and_then(|index| pointers.get(&index).cloned()),
+        entries: entries(source, &[], pointers),
         place: String::new(),
         tokens: None,
         bytes: decision.bytes.unwrap_or(text.len()),
         head: head(&text),
-        dropped: Some(language.say(&why)),
+        dropped: Some(why),
+        is_disabled: is_disabled(decision),
         row: 0,
     };
     row.key = key(&row, &text, &[]);
     row
+}
+
+/// Formats the outcome and the reason of a decision.
+pub(super) fn why(names: Names<'_>, decision: &Decision) -> String {
+    let outcome = names.language.word(&decision.outcome.as_str().replace('_', " ")).into_owned();
+    let reason = names.say(&decision.reason);
+    names.language.say(&phrase!("{outcome}: {reason}", outcome, reason))
 }
 
 /// Returns the text of something that is not sent, where it is known.
@@ -209,8 +256,8 @@ pub(super) fn left_out_text(turn: &Turn, source: &Source) -> Option<String> {
 /// Names a row by all that it shows, but for where it stands.
 fn key(row: &Row, text: &str, segments: &[Segment]) -> String {
     let mut hasher = DefaultHasher::new();
-    let Row { role, source, name, pointer, place, tokens, bytes, dropped, .. } = row;
-    (role, source, name, pointer, place, tokens, bytes, dropped, text).hash(&mut hasher);
+    let Row { role, source, code, name, pointer, entries, place, tokens, bytes, dropped, .. } = row;
+    (role, source, code, name, pointer, entries, place, tokens, bytes, dropped, text).hash(&mut hasher);
     for Segment { span, source, .. } in segments {
         (span.start, span.end, source.kind.as_str(), &source.id, source.name(), source.index())
             .hash(&mut hasher);

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use ctx_engine::internal::MessageTrace;
+use ctx_engine::internal::{Event, MessageTrace};
 use ctx_language::Language;
-use ctx_project::life;
-use ctx_types::{Segment, phrase};
+use ctx_project::{Turn, life};
+use ctx_types::{Segment, Source, phrase};
 use ctx_wire::Dialect;
 
-use super::rows::{left_out_text, name, root};
+use super::names::Names;
+use super::rows::{left_out_text, root, why};
 use super::{KeptPreview, Shown};
 use crate::access::lock;
 use crate::api::Finding;
@@ -25,13 +26,18 @@ const MAX_TEXT: usize = 256 << 10;
 const MAX_EVENTS: usize = 500;
 
 /// Returns the texts of rows, divided by what wrote them.
-pub(crate) fn rows(preview: &KeptPreview, from: usize, to: usize) -> Result<RowTexts, Refusal> {
+pub(crate) fn rows(
+    preview: &KeptPreview,
+    (from, to): (usize, usize),
+    language: Language,
+) -> Result<RowTexts, Refusal> {
     let to = to.min(preview.lists.rows.len()).min(from.saturating_add(MAX_ROWS));
-    let rows = (from..to).map(|row| text(preview, row)).collect::<Result<_, _>>()?;
+    let turn = lock(&preview.turn);
+    let rows = (from..to).map(|row| text(preview, &turn, row, language)).collect::<Result<_, _>>()?;
     Ok(RowTexts { rows })
 }
 
-fn text(preview: &KeptPreview, number: usize) -> Result<RowText, Refusal> {
+fn text(preview: &KeptPreview, turn: &Turn, number: usize, language: Language) -> Result<RowText, Refusal> {
     let context = preview.context()?;
     let kept = preview.row(number)?;
     let (text, segments) = match kept.shows {
@@ -43,19 +49,26 @@ fn text(preview: &KeptPreview, number: usize) -> Result<RowText, Refusal> {
         Shown::LeftOut(at) => {
             let decision =
                 context.report.decisions.get(at).ok_or_else(|| Refusal::not_found(phrase!("no such row")))?;
-            let text = left_out_text(&lock(&preview.turn), &decision.source).unwrap_or_default();
+            let text = left_out_text(turn, &decision.source).unwrap_or_default();
             let segments = vec![Segment::full(text.len(), decision.source.clone())];
             (text, segments)
         }
     };
     let end = border(&text, MAX_TEXT);
     let is_cut = end < text.len();
-    let pieces = pieces(text.get(..end).unwrap_or_default(), &segments, &preview.pointers);
+    let names = Names { language, turn };
+    let name = |source: &Source| names.name(source);
+    let pieces = pieces(text.get(..end).unwrap_or_default(), &segments, &preview.pointers, name);
     Ok(RowText { row: number, pieces, is_cut })
 }
 
 /// Divides a text by what wrote it.
-pub(crate) fn pieces(text: &str, segments: &[Segment], pointers: &BTreeMap<usize, String>) -> Vec<PieceView> {
+pub(crate) fn pieces(
+    text: &str,
+    segments: &[Segment],
+    pointers: &BTreeMap<usize, String>,
+    name: impl Fn(&Source) -> String,
+) -> Vec<PieceView> {
     let piece = |segment: &Segment| {
         let part =
             text.get(segment.span.start..segment.span.end.min(text.len())).filter(|part| !part.is_empty())?;
@@ -97,18 +110,29 @@ pub(crate) fn life(preview: &KeptPreview, number: usize, language: Language) -> 
     let traces = MessageTrace::read(&context, turn.session());
     let traces = traces.ok_or_else(|| Refusal::unusable(phrase!("no message trace was recorded")))?;
     let life = traces.find(&wanted).map_err(|unknown| Refusal::unusable(unknown.phrase()))?;
+    let names = Names { language, turn: &turn };
+    let stage = |id: &str| {
+        let known = preview.lists.stages.iter().find(|stage| stage.id == id);
+        known.map_or_else(|| id.to_owned(), |stage| stage.name.clone())
+    };
     let events = life.steps.iter().flat_map(|step| {
         step.events.iter().map(|event| LifeEvent {
-            stage: step.stage.clone(),
+            stage: stage(&step.stage),
             kind: event.kind.as_str(),
-            text: language.say(&life::event(event)),
+            text: names.say(&life::event(&counted_from_one(event), |source| names.name_or_kind(source))),
         })
     });
     let decisions = life.steps.iter().flat_map(|step| &step.decisions).chain(&life.decisions);
     Ok(LifeView {
         events: events.take(MAX_EVENTS).collect(),
-        why: decisions.take(MAX_EVENTS).map(|decision| language.decision(decision)).collect(),
+        why: decisions.take(MAX_EVENTS).map(|decision| why(names, decision)).collect(),
     })
+}
+
+/// The page numbers the messages of a request from 1.
+fn counted_from_one(event: &Event) -> Event {
+    let from = event.from.iter().map(|number| number + 1).collect();
+    Event { from, to: event.to.map(|number| number + 1), ..event.clone() }
 }
 
 /// Writes the request body in a dialect, with the bytes that would be sent.

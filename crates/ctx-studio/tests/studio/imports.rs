@@ -68,6 +68,40 @@ fn nothing_is_written_before_write_and_then_all_of_it() {
 }
 
 #[test]
+fn previews_an_import_before_it_is_written() {
+    const CARD: &[u8] = br#"{"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Ada",
+        "description": "Ada is kind.", "first_mes": "Hi", "character_book": {"name": "Clocks", "extensions": {},
+        "entries": [{"keys": ["clock"], "content": "Clocks tick.", "extensions": {}, "enabled": true,
+        "insertion_order": 1, "position": "before_char"}]}}}"#;
+    let place = folder();
+    let server = start(&place);
+    let before = files(&project(&place));
+    let report = upload(&server, "name=ada.json&batch=b1", CARD).good();
+    let kinds: Vec<&str> = report["files"][0]["contents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|content| content["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["character", "greetings", "entries"]);
+    let turn = json!({ "input": "What about the clock?", "at": "2026-05-03T09:00:00Z" });
+    let asked =
+        json!({ "window": "w", "import": "b1", "conversation": server.id("chat.json"), "turn": turn });
+    let preview = server.ask("POST", "/api/preview", &asked).good();
+    let rows = preview["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row.get("pointer").is_none() && row["source"] != "history"), "{rows:?}");
+    let id = preview["id"].as_str().unwrap();
+    let texts = server.get(&format!("/api/previews/{id}/rows?from=0&to=99")).good().to_string();
+    assert!(texts.contains("Ada is kind.") && texts.contains("Clocks tick."), "{texts}");
+    assert_eq!(files(&project(&place)), before);
+    let check = json!({ "batch": "b1", "folder": "a|b" });
+    let target = server.ask("POST", "/api/import/check", &check).good();
+    assert!(target["problem"].is_string() && target["writes"] == json!([]), "{target}");
+    server.ask("POST", "/api/import/discard", &json!({ "batch": "b1" })).good();
+    assert_eq!(server.ask("POST", "/api/preview", &asked).refused(404), "CTX1007");
+}
+
+#[test]
 fn odd_uploads_are_refused_or_reported() {
     let place = folder();
     let server = start(&place);

@@ -219,13 +219,100 @@ fn drafts_are_shown_and_the_saved_file_if_asked() {
     // Both side by side.
     let compare = json!({ "a": saved["id"], "b": same["id"] });
     let compared = server.ask("POST", "/api/compare", &compare).good();
-    assert_eq!(compared["difference"]["owners"], json!(["preset:who", "preset:who"]));
+    assert_eq!(compared["difference"]["owners"], json!(["who", "who"]));
     let changed: Vec<&Value> =
         compared["rows"].as_array().unwrap().iter().filter(|row| row["kind"] != "same").collect();
     assert_eq!(changed.len(), 1);
     assert!(changed[0]["words"].as_array().is_some_and(|words| words.len() > 1));
     let itself = server.ask("POST", "/api/compare", &json!({ "a": saved["id"], "b": first["id"] })).good();
     assert!(itself.get("difference").is_none());
+}
+
+#[test]
+fn names_sources_instead_of_their_ids() {
+    let place = folder();
+    let server = start(&place);
+    let asked = asked(&server, "agent.yaml", "chat.json");
+    let preview = server.ask("POST", "/api/preview", &asked).good();
+    let rows = preview["rows"].as_array().unwrap();
+    let named = |source: &str| -> Vec<&str> {
+        let rows = rows.iter().filter(|row| row["source"] == source);
+        rows.map(|row| row["name"].as_str().unwrap()).collect()
+    };
+    assert_eq!(named("history"), ["Chat message 1", "Chat message 2"]);
+    assert_eq!(named("preset"), ["who", "off"]);
+    assert_eq!(
+        (&rows[0]["code"], &rows[0]["entries"]),
+        (&json!("preset:who"), &json!(["/presetMessages/0"]))
+    );
+    let disabled: Vec<&Value> = rows.iter().filter(|row| row["isDisabled"] == true).collect();
+    assert_eq!((disabled.len(), &disabled[0]["name"]), (1, &json!("off")));
+    for decision in preview["decisions"].as_array().unwrap() {
+        assert!(decision["name"].as_str().is_some_and(|name| !name.is_empty()), "{decision}");
+    }
+    let chinese = [("accept-language", "zh")];
+    let preview = server.ask_with("POST", "/api/preview", &asked, &chinese).good();
+    let has = |name: &str| preview["rows"].as_array().unwrap().iter().any(|row| row["name"] == name);
+    assert!(has("对话消息 2"));
+}
+
+#[test]
+fn numbers_messages_of_a_trace_from_one() {
+    let place = folder();
+    let server = start(&place);
+    let preview = server.ask("POST", "/api/preview", &asked(&server, "agent.yaml", "chat.json")).good();
+    let id = preview["id"].as_str().unwrap();
+    let life = server.get(&format!("/api/previews/{id}/life?row=0")).good();
+    let texts: Vec<&str> =
+        life["events"].as_array().unwrap().iter().map(|event| event["text"].as_str().unwrap()).collect();
+    assert!(texts.iter().any(|text| text.contains("message 1")), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.contains("message 0")), "{texts:?}");
+}
+
+#[test]
+fn compares_messages_by_their_sources() {
+    let place = folder();
+    let agent = "\
+name: Robin
+presetMessages:
+  - {id: a, role: system, content: Alpha}
+  - {id: b, role: user, content: Beta}
+  - {id: c, role: assistant, content: Gamma}
+  - {id: d, role: assistant, content: Delta, isEnabled: false}
+";
+    std::fs::write(project(&place).join("agent.yaml"), agent).unwrap();
+    let server = start(&place);
+    let id = server.id("agent.yaml");
+    let asked = json!({ "window": "w", "agent": id, "conversation": "", "turn": { "at": AT } });
+    let first = server.ask("POST", "/api/preview", &asked).good();
+    let edits = json!([
+        { "op": "set", "pointer": "/presetMessages/0/isEnabled", "value": false },
+        { "op": "set", "pointer": "/presetMessages/3/isEnabled", "value": true },
+        { "op": "move", "pointer": "/presetMessages/2", "to": "/presetMessages/1" },
+    ]);
+    server.edit(&id, &edits).good();
+    let second = server.ask("POST", "/api/preview", &asked).good();
+    let ids = json!({ "a": first["id"], "b": second["id"] });
+    let compared = server.ask("POST", "/api/compare", &ids).good();
+    let rows = compared["rows"].as_array().unwrap();
+    let side = |preview: &Value, row: &Value, key: &str| {
+        let at = usize::try_from(row[key].as_u64()?).unwrap();
+        Some(preview["rows"][at]["name"].as_str().unwrap().to_owned())
+    };
+    let mut kinds: Vec<&str> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["added", "moved", "removed", "same"]);
+    for row in rows {
+        let names = (side(&first, row, "a"), side(&second, row, "b"));
+        match row["kind"].as_str().unwrap() {
+            "added" => assert_eq!(names, (None, Some("d".to_owned()))),
+            "removed" => {
+                assert_eq!(names, (Some("a".to_owned()), None));
+                assert!(row["dropped"].as_str().unwrap().contains("disabled"), "{row}");
+            }
+            _ => assert_eq!(names.0, names.1),
+        }
+    }
 }
 
 #[test]

@@ -9,7 +9,8 @@ import { Button } from "../ui/button";
 import { Field, Select } from "../ui/field";
 import { Icon } from "../ui/icon";
 import { Paged } from "../ui/paged";
-import { kindClass } from "../inspector/kinds";
+import { Scrollable } from "../ui/scrollable";
+import { kindClass, kindName } from "../inspector/kinds";
 import { a, compared, compareFailure, followComparison, pinPreview, unpin } from "./state";
 
 export function ComparePage() {
@@ -169,14 +170,14 @@ function Difference({ difference }: { difference: NonNullable<Compared["differen
   return (
     <section class="difference" data-test="difference">
       <h2>{t().firstDifference}</h2>
-      <p>{t().differsAt(difference.message, difference.at)}</p>
+      <p>{t().differsAt(difference.message + 1, difference.at)}</p>
       <div class="both">
         <div>
-          <span class="letter">A</span> <b>{ownerA ?? t().nothing}</b>
+          <span class="letter">A</span> <b>{kindName(ownerA ?? t().nothing)}</b>
           {difference.excerpts && <pre tabIndex={0}>{difference.excerpts[0] || t().nothing}</pre>}
         </div>
         <div>
-          <span class="letter">B</span> <b>{ownerB ?? t().nothing}</b>
+          <span class="letter">B</span> <b>{kindName(ownerB ?? t().nothing)}</b>
           {difference.excerpts && <pre tabIndex={0}>{difference.excerpts[1] || t().nothing}</pre>}
         </div>
       </div>
@@ -185,27 +186,30 @@ function Difference({ difference }: { difference: NonNullable<Compared["differen
 }
 
 function Pair({ row, first, second }: { row: ComparedRow; first: Shown; second: Shown }) {
-  const before = find(first, row.a);
-  const after = find(second, row.b);
+  const before = row.a === undefined ? undefined : first.rows[row.a];
+  const after = row.b === undefined ? undefined : second.rows[row.b];
   const shown = after ?? before;
+  const [from, to] = [numberOf(before), numberOf(after)];
   return (
     <li class={row.kind}>
       <div class="line">
         <span class="kind">{t().changes[row.kind]}</span>
-        <span class="number">
-          {row.a ?? "–"} <Icon name="arrow-right" /> {row.b ?? "–"}
+        <span class="number" title={t().inspector.fromTo(from, to)}>
+          {from} <Icon name="arrow-right" /> {to}
         </span>
         {shown && (
           <>
             <span class={`role ${shown.role}`}>{shown.role}</span>
-            <span class={`source piece ${kindClass(shown.source)}`}>{shown.name}</span>
+            <span class={`source piece ${kindClass(shown.source)}`} title={shown.code}>
+              {shown.name || kindName(shown.source)}
+            </span>
             <span class="gap" />
             <span class="tokens">{shown.tokens === undefined ? "" : figure(shown.tokens)}</span>
           </>
         )}
       </div>
       {row.words && row.words.length > 0 ? (
-        <p class="words">
+        <Scrollable class="words" label={t().inspector.messageText}>
           {row.words.map((word, index) =>
             word.kind === "removed" ? (
               <del key={index}>{word.text}</del>
@@ -215,7 +219,7 @@ function Pair({ row, first, second }: { row: ComparedRow; first: Shown; second: 
               <span key={index}>{word.text}</span>
             ),
           )}
-        </p>
+        </Scrollable>
       ) : (
         <p class="head">
           {row.kind === "removed" ? (
@@ -227,10 +231,12 @@ function Pair({ row, first, second }: { row: ComparedRow; first: Shown; second: 
           )}
         </p>
       )}
+      {row.dropped !== undefined && <p class="why">{t().inspector.removedBecause(row.dropped)}</p>}
     </li>
   );
 }
 
-function find(shown: Shown, n: number | undefined): Row | undefined {
-  return n === undefined ? undefined : shown.rows.find((row) => row.n === n);
+/** The number of a message in its request. */
+function numberOf(row: Row | undefined): string {
+  return row?.n === undefined ? "–" : figure(row.n + 1);
 }

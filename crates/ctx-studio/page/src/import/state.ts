@@ -1,21 +1,28 @@
 // The files that were dropped, and the report of what would become of them.
 import { signal } from "@preact/signals";
-import type { ImportView, ImportWritten } from "../api";
+import type { ImportTargetView, ImportView, ImportWritten } from "../api";
 import { call, CallError } from "../transport";
 import { announce, toast } from "../announce";
 import { go } from "../route";
 import { t } from "../language";
 import { loadProject, projectInfo } from "../project";
 import { randomId } from "../files";
+import { importWithAgent } from "./previewed";
 
 export const report = signal<ImportView | undefined>(undefined);
 export const failed = signal<{ name: string; message: string; help?: string }[]>([]);
 export const sending = signal<{ done: number; all: number } | undefined>(undefined);
 export const folder = signal("");
+/** Result of checking the folder; undefined during the check. */
+export const target = signal<ImportTargetView | undefined>(undefined);
 
 let batch: string | undefined;
+/** Whether the folder was typed: then other files do not rename it. */
+let isFolderChosen = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
 /** As `ctx import` takes them; a larger file is refused by the server too. */
 const TIMEOUT = 120_000;
+const PAUSE = 150;
 
 export async function add(files: readonly File[]): Promise<void> {
   if (files.length === 0 || projectInfo.value?.isReadOnly) return;
@@ -25,9 +32,7 @@ export async function add(files: readonly File[]): Promise<void> {
   for (const [index, file] of files.entries()) {
     try {
       const path = `import?name=${encodeURIComponent(file.name)}&batch=${encodeURIComponent(batch)}`;
-      const answer = await call<ImportView>("POST", path, { bytes: file, timeout: TIMEOUT });
-      if (!report.value) folder.value = answer.folder;
-      report.value = answer;
+      report.value = await call<ImportView>("POST", path, { bytes: file, timeout: TIMEOUT });
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       failed.value = [
@@ -38,8 +43,37 @@ export async function add(files: readonly File[]): Promise<void> {
     sending.value = { done: index + 1, all: files.length };
   }
   sending.value = undefined;
+  const made = report.value;
+  if (made) {
+    const hasAgent = made.writes.some(({ path }) => path === "agent.yaml");
+    importWithAgent.value = hasAgent ? { batch, files: (importWithAgent.value?.files ?? 0) + files.length } : undefined;
+    if (isFolderChosen) void check();
+    else {
+      folder.value = made.folder;
+      target.value = { writes: made.writes };
+    }
+  }
   announce(t().read(files.length));
   requestAnimationFrame(() => document.getElementById("import-title")?.focus());
+}
+
+export function chooseFolder(next: string): void {
+  isFolderChosen = true;
+  folder.value = next;
+  target.value = undefined;
+  clearTimeout(timer);
+  timer = setTimeout(() => void check(), PAUSE);
+}
+
+async function check(): Promise<void> {
+  const asked = { batch, folder: folder.value };
+  try {
+    const answer = await call<ImportTargetView>("POST", "import/check", { body: asked });
+    if (asked.batch === batch && asked.folder === folder.value) target.value = answer;
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    if (asked.folder === folder.value) target.value = { problem: error.message || t().offline, writes: [] };
+  }
 }
 
 export async function write(isOverwriting: boolean): Promise<void> {
@@ -78,7 +112,11 @@ export async function discard(): Promise<void> {
 }
 
 function clear(): void {
+  clearTimeout(timer);
   batch = undefined;
+  isFolderChosen = false;
   report.value = undefined;
+  target.value = undefined;
+  importWithAgent.value = undefined;
   failed.value = [];
 }

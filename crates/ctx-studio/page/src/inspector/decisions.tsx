@@ -2,15 +2,17 @@
 import type { DecisionView } from "../api";
 import type { Shown } from "../preview";
 import { t } from "../language";
-import { inspectorTab, openRows } from "./state";
+import { kindName } from "./kinds";
+import { areDisabledShown, identified, inspectorTab, openRows } from "./state";
 
 export function Decisions({ shown }: { shown: Shown }) {
   if (shown.decisions.length === 0) return <p class="empty soft">{t().noDecisions}</p>;
   const groups = new Map<string, DecisionView[]>();
   for (const decision of shown.decisions) groups.set(decision.kind, [...(groups.get(decision.kind) ?? []), decision]);
   const show = (rows: number[]) => {
-    const found = shown.rows.filter(({ row }) => rows.includes(row));
-    openRows.value = new Set(found.map(({ key }) => key));
+    const found = identified(shown.rows).filter(({ row }) => rows.includes(row.row));
+    openRows.value = new Set(found.map(({ id }) => id));
+    if (found.some(({ row }) => row.isDisabled)) areDisabledShown.value = true;
     inspectorTab.value = "messages";
     requestAnimationFrame(() => document.querySelector<HTMLElement>(".row.open > .line")?.focus());
   };
@@ -24,7 +26,7 @@ export function Decisions({ shown }: { shown: Shown }) {
           <ul>
             {decisions.slice(0, 200).map((decision, index) => (
               <li key={index}>
-                <code>{decision.code}</code> {decision.message}
+                <b title={decision.code}>{kindName(decision.name)}</b> {decision.message}
                 {decision.rows.length > 0 && (
                   <button type="button" class="link" onClick={() => show(decision.rows)}>
                     {t().showRows(decision.rows.length)}

@@ -23,6 +23,7 @@ export function kindClass(source: string): string {
   return `kind-${KINDS.find((kind) => kind === source) ?? "plugin"}`;
 }
 
+/** Translates a kind. Names of sources without another name are kinds too; other texts stay. */
 export function kindName(source: string): string {
   const kind = KINDS.find((known) => known === source);
   return kind ? t().kinds[kind] : source;

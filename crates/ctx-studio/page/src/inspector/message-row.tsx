@@ -13,25 +13,36 @@ import { kindClass, kindName } from "./kinds";
 import { openEntry, openRows, plainKinds, toggled } from "./state";
 
 interface RowProps {
+  id: string;
   row: Row;
+  /** Whether the entry that is being edited is in it. */
+  isFocused: boolean;
 }
 
 export const MessageRow = memo(
-  function MessageRow({ row }: RowProps) {
-    const isOpen = openRows.value.has(row.key);
+  function MessageRow({ id, row, isFocused }: RowProps) {
+    const isOpen = openRows.value.has(id);
     const isDropped = row.n === undefined;
     const isPlain = plainKinds.value.has(row.source);
     return (
-      <li class={`row ${isDropped ? "dropped" : ""} ${isOpen ? "open" : ""}`} data-n={row.n} data-tokens={row.tokens}>
+      <li
+        class={`row ${isDropped ? "dropped" : ""} ${isOpen ? "open" : ""}`}
+        aria-current={isFocused ? "true" : undefined}
+        data-n={row.n}
+        data-tokens={row.tokens}
+      >
         <button
           type="button"
           class="line"
           aria-expanded={isOpen}
-          onClick={() => (openRows.value = toggled(openRows.value, row.key))}
+          onClick={() => (openRows.value = toggled(openRows.value, id))}
         >
-          <span class="number">{isDropped ? <Icon name="minus" /> : row.n}</span>
+          <span class="number">{row.n === undefined ? <Icon name="minus" /> : row.n + 1}</span>
           <span class={`role ${row.role}`}>{row.role}</span>
-          <span class={`source ${isPlain ? "" : `piece ${kindClass(row.source)}`}`} title={kindName(row.source)}>
+          <span
+            class={`source ${isPlain ? "" : `piece ${kindClass(row.source)}`}`}
+            title={t().labeled(kindName(row.source), row.code)}
+          >
             {row.name || kindName(row.source)}
           </span>
           <span class="place soft">{row.place}</span>
@@ -50,10 +61,14 @@ export const MessageRow = memo(
     // Equal keys show the same, so one keystroke draws only what it changed.
   },
   (before: RowProps, after: RowProps) =>
-    before.row.key === after.row.key && before.row.n === after.row.n && before.row.row === after.row.row,
+    before.id === after.id &&
+    before.isFocused === after.isFocused &&
+    before.row.key === after.row.key &&
+    before.row.n === after.row.n &&
+    before.row.row === after.row.row,
 );
 
-function Opened({ row }: RowProps) {
+function Opened({ row }: { row: Row }) {
   const id = preview.value?.id ?? "";
   const [text, setText] = useState<RowText | undefined>(undefined);
   const [life, setLife] = useState<LifeView | undefined>(undefined);

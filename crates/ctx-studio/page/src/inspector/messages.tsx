@@ -1,6 +1,8 @@
 // The rows of the request in order; what is not sent stands struck at its place, with its reason.
+import { useEffect } from "preact/hooks";
 import type { Row } from "../api";
 import type { Shown } from "../preview";
+import { focusedEntry } from "../focused-entry";
 import { figure, t } from "../language";
 import { Icon } from "../ui/icon";
 import { Paged } from "../ui/paged";
@@ -8,24 +10,33 @@ import { Button, IconButton } from "../ui/button";
 import { pinPreview } from "../compare/state";
 import { MessageRow } from "./message-row";
 import { kindClass, kindName, KINDS } from "./kinds";
-import { areDroppedShown, openRows, plainKinds, toggled } from "./state";
+import { areDisabledShown, identified, openRows, plainKinds, toggled, type IdentifiedRow } from "./state";
 
 export function Messages({ shown }: { shown: Shown }) {
-  const rows = areDroppedShown.value ? shown.rows : shown.rows.filter(({ n }) => n !== undefined);
-  const dropped = shown.rows.filter(({ n }) => n === undefined).length;
+  const enabled = shown.rows.filter(({ isDisabled }) => !isDisabled);
+  const disabled = shown.rows.length - enabled.length;
+  const rows = areDisabledShown.value ? shown.rows : enabled;
+  const focused = focusedEntry.value;
+  const focusedAt = focused === undefined ? -1 : rows.findIndex(({ entries }) => entries?.includes(focused));
+  const isFound = focusedAt >= 0;
+  useEffect(() => {
+    // The list shows the page with the row first.
+    if (isFound) requestAnimationFrame(reveal);
+  }, [focused, isFound]);
   return (
     <>
       <div class="inspector-bar">
         <Legend rows={shown.rows} />
         <span class="gap" />
-        {dropped > 0 && (
+        {disabled > 0 && (
           <label class="check">
             <input
               type="checkbox"
-              checked={areDroppedShown.value}
-              onChange={() => (areDroppedShown.value = !areDroppedShown.value)}
+              checked={areDisabledShown.value}
+              onChange={() => (areDisabledShown.value = !areDisabledShown.value)}
+              data-test="show-disabled"
             />
-            <span>{t().showDropped(dropped)}</span>
+            <span>{t().inspector.showDisabled(disabled)}</span>
           </label>
         )}
         {openRows.value.size > 0 && (
@@ -36,28 +47,45 @@ export function Messages({ shown }: { shown: Shown }) {
         </Button>
       </div>
       {rows.length === 0 && <p class="empty soft">{t().nothingSent}</p>}
-      <Paged count={rows.length} label={t().tabs.messages}>
+      <Paged count={rows.length} label={t().tabs.messages} wanted={isFound ? focusedAt : undefined}>
         {(from, to) => (
-          <List rows={rows.slice(from, to)} shown={shown} before={from} isLast={to === rows.length} />
+          <List
+            rows={identified(rows.slice(from, to))}
+            focused={rows[focusedAt]}
+            shown={shown}
+            before={from}
+            isLast={to === rows.length}
+          />
         )}
       </Paged>
     </>
   );
 }
 
+/** Scrolls the preview to the row of the entry that is being edited, unless it is in view. */
+function reveal(): void {
+  const line = document.querySelector<HTMLElement>(".row[aria-current] > .line");
+  const panel = line?.closest<HTMLElement>(".panel");
+  if (!line || !panel) return;
+  const [row, view] = [line.getBoundingClientRect(), panel.getBoundingClientRect()];
+  const bar = panel.querySelector(".inspector-bar")?.getBoundingClientRect().height ?? 0;
+  if (row.top < view.top + bar || row.bottom > view.bottom) panel.scrollTop += row.top - view.top - view.height / 3;
+}
+
 function List({
   rows,
+  focused,
   shown,
   before,
   isLast,
 }: {
-  rows: Row[];
+  rows: IdentifiedRow[];
+  focused: Row | undefined;
   shown: Shown;
   before: number;
   /** Whether these are the last rows. */
   isLast: boolean;
 }) {
-  const seen = new Map<string, number>();
   const { stable, prefix } = shown;
   const sent = shown.rows.filter(({ n }) => n !== undefined).length;
   /** The lines above a message; a dropped row in between does not matter. */
@@ -67,12 +95,10 @@ function List({
   ];
   return (
     <ol class="rows" aria-label={t().tabs.messages} start={before + 1}>
-      {rows.flatMap((row) => {
-        // Two rows may be equal in all that they show.
-        const count = seen.get(row.key) ?? 0;
-        seen.set(row.key, count + 1);
-        return [...(row.n === undefined ? [] : linesAt(row.n)), <MessageRow key={`${row.key}/${count}`} row={row} />];
-      })}
+      {rows.flatMap((one) => [
+        ...(one.row.n === undefined ? [] : linesAt(one.row.n)),
+        <MessageRow key={one.id} id={one.id} row={one.row} isFocused={one.row === focused} />,
+      ])}
       {isLast && sent > 0 && linesAt(sent)}
     </ol>
   );

@@ -1,5 +1,6 @@
 // All texts of the page in English. The other catalogues have the same keys, or do not compile.
 import { books, form } from "./en-books";
+import { imports, inspector } from "./en-import";
 import { pipeline } from "./en-pipeline";
 import { talk } from "./en-talk";
 
@@ -9,6 +10,8 @@ const lost = (comments: number) => (comments === 0 ? "" : ` (deletes ${comments}
 export const en = {
   books,
   form,
+  imports,
+  inspector,
   pipeline,
   talk,
 
@@ -288,7 +291,6 @@ export const en = {
   },
   colours: "Highlighted sources",
   toggleColour: "Highlight this source",
-  showDropped: (count: number) => `${count} not sent`,
   pinAsA: "Pin as A",
   nothingSent: "The request has no messages.",
   cached: (messages: number, tokens?: string) =>
@@ -357,7 +359,7 @@ export const en = {
   shared: (messages: number, tokens?: string) =>
     `Shared prefix: ${messages} message${s(messages)}${tokens === undefined ? "" : `, ${tokens} tokens`}`,
   showSame: "Show identical messages",
-  changes: { same: "same", changed: "changed", added: "added", removed: "removed" },
+  changes: { same: "same", changed: "changed", moved: "moved", added: "added", removed: "removed" },
 
   // Import and start
   importHelp: "Drop character cards, presets, lorebooks, or agents here, or on any page.",
@@ -386,11 +388,9 @@ export const en = {
   writes: "Files to write",
   folder: "Folder",
   bytesOf: (count: string) => `${count} bytes`,
-  exists: "exists",
   replace: (count: number) => (count === 1 ? "Replace the existing file" : `Replace ${count} existing files`),
   writeFiles: (count: number) => (count === 1 ? "Write 1 file" : `Write ${count} files`),
   discardImport: "Discard",
-  asPrinted: "Output of `ctx import`",
   written: (count: number) => (count === 1 ? "1 file written" : `${count} files written`),
   startTitle: "No agent yet",
   startHelp: (name: string) => `${name} has no agent. Start with the sample, or import your files.`,

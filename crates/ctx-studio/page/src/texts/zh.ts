@@ -1,6 +1,7 @@
 // 页面的全部中文文本。
 import type { Texts } from "../language";
 import { books, form } from "./zh-books";
+import { imports, inspector } from "./zh-import";
 import { pipeline } from "./zh-pipeline";
 import { talk } from "./zh-talk";
 
@@ -9,6 +10,8 @@ const lost = (comments: number) => (comments === 0 ? "" : `（会删除 ${commen
 export const zh: Texts = {
   books,
   form,
+  imports,
+  inspector,
   pipeline,
   talk,
 
@@ -275,7 +278,6 @@ export const zh: Texts = {
   },
   colours: "高亮的来源",
   toggleColour: "高亮此来源",
-  showDropped: (count) => `未发送 ${count} 条`,
   pinAsA: "固定为 A",
   nothingSent: "请求中没有消息。",
   cached: (messages, tokens) =>
@@ -341,7 +343,7 @@ export const zh: Texts = {
   nothing: "无",
   shared: (messages, tokens) => `相同前缀：${messages} 条消息${tokens === undefined ? "" : `，${tokens} Token`}`,
   showSame: "显示相同的消息",
-  changes: { same: "相同", changed: "修改", added: "新增", removed: "移除" },
+  changes: { same: "相同", changed: "修改", moved: "移动", added: "新增", removed: "移除" },
 
   // 导入与开始
   importHelp: "把角色卡、预设、世界书或智能体拖到这里，或拖到任意页面。",
@@ -370,11 +372,9 @@ export const zh: Texts = {
   writes: "将写入的文件",
   folder: "文件夹",
   bytesOf: (count) => `${count} 字节`,
-  exists: "已存在",
   replace: (count) => `替换 ${count} 个已有文件`,
   writeFiles: (count) => `写入 ${count} 个文件`,
   discardImport: "放弃",
-  asPrinted: "`ctx import` 的输出",
   written: (count) => `已写入 ${count} 个文件`,
   startTitle: "还没有智能体",
   startHelp: (name) => `${name} 里没有智能体。请创建示例，或导入你的文件。`,

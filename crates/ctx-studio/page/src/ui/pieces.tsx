@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { PieceView } from "../api";
 import { kindClass, kindName } from "../inspector/kinds";
 import { t } from "../language";
+import { Scrollable } from "./scrollable";
 
 export function Pieces({
   pieces,
@@ -17,7 +18,7 @@ export function Pieces({
   const isMarked = pieces.length > 1 || pieces.some(({ source }) => source !== "history");
   return (
     <div class="pieces">
-      <div class="text" onPointerLeave={() => show(undefined)}>
+      <Scrollable class="text" label={t().inspector.messageText} onPointerLeave={() => show(undefined)}>
         {pieces.map((piece, index) => (
           <span
             key={index}
@@ -31,7 +32,7 @@ export function Pieces({
             {piece.text}
           </span>
         ))}
-      </div>
+      </Scrollable>
       {isMarked && (
         <p class="source-line" aria-live="polite">
           {shown ? (
