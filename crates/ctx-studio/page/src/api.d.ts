@@ -46,6 +46,8 @@ export interface BeginTurn {
   /** Settings of the turn. `input` is the user's message; without it, the model answers the pending
    * message. */
   turn?: TurnSettings;
+  /** Id of an earlier message to answer. The reply starts a new branch below it. */
+  answerTo?: string;
   /** Attachments of the user's message. */
   attachments?: AttachedFile[];
   /** Returns the request without sending it. */
@@ -262,6 +264,9 @@ export interface Defaults {
   worldbooks: string[];
 }
 
+/** Request of POST `conversations/{f}/delete`, for a conversation in the store. */
+export type DeleteConversation = Record<string, never>;
+
 /** The first byte that differs. */
 export interface DifferenceView {
   message: number;
@@ -358,6 +363,13 @@ export interface Failure {
   theirs?: FileView;
   /** Part of the file to rewrite. The rejected edits work if sent again with `rewrite`. */
   rewrite?: RewriteView;
+}
+
+/** The error of a failed turn. */
+export interface FailureView {
+  /** Short code, such as `LLM_TIMEOUT`. Missing if another application stored the message. */
+  code?: string;
+  message: string;
 }
 
 /** The numbers of fields by status. */
@@ -458,6 +470,26 @@ export interface Fix {
   base: number;
   /** `index` of the diagnostic. */
   index: number;
+}
+
+/** A greeting with expanded macros. */
+export interface GreetingView {
+  title: string;
+  /** Start of the text. */
+  head: string;
+}
+
+/** Request of POST `greetings`. */
+export interface GreetingsRequest {
+  /** Id of the agent. */
+  agent: string;
+  /** Id of the user profile. Default: from `ctx.toml`. An empty id means no profile. */
+  profile?: string;
+}
+
+/** Response of POST `greetings`: the possible first messages of a conversation. */
+export interface GreetingsView {
+  greetings: GreetingView[];
 }
 
 /** Request of POST `import/discard`. */
@@ -603,6 +635,8 @@ export interface MessageView {
   /** Id of the summary that hides the message. */
   hiddenBy?: string;
   branch?: BranchView;
+  /** Error of the turn, if the message reports a failed turn. `text` is then the partial reply. */
+  failure?: FailureView;
   /** Token and message counts, for a summary. */
   summary?: SummaryFigures;
 }
@@ -613,6 +647,11 @@ export interface NewConversation {
   name?: string;
   /** Id of the conversation to copy. Default: an empty conversation. */
   from?: string;
+  /** Starts with the greetings of this agent, as branches, of which `greeting` is active. Default: no
+   * greeting. */
+  greets?: GreetingsRequest;
+  /** Index of the active greeting, from 0. */
+  greeting?: number;
 }
 
 /** A recorded detail of a summary. */
@@ -781,6 +820,12 @@ export interface Registry {
   dialects: string[];
 }
 
+/** Request of POST `conversations/{f}/rename`, for a conversation in the store. */
+export interface RenameConversation {
+  /** Title, at most 200 characters. */
+  name: string;
+}
+
 /** The part of a file to rewrite for edits that cannot keep its formatting. */
 export interface RewriteView {
   /** JSON pointer of the list or object; empty for the whole file. */
@@ -913,6 +958,23 @@ export interface ScannedText {
   text: string;
   /** Whether `text` is truncated. */
   isCut?: boolean;
+}
+
+/** The newest message of a conversation that contains the text. */
+export interface SearchHit {
+  /** Id of the conversation. */
+  conversation: string;
+  /** Id of the message. */
+  message: string;
+  /** Text around the match. */
+  excerpt: string;
+}
+
+/** Response of GET `search?text=`: the conversations whose active branch contains a text. */
+export interface SearchView {
+  hits: SearchHit[];
+  /** Whether the search stopped early. */
+  isCut: boolean;
 }
 
 /** A file that can set processors. */
