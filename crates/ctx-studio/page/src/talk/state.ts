@@ -7,7 +7,7 @@ import { agentId, filesOf } from "../project";
 import { outside } from "../notices";
 import { announce, closeToast, toast } from "../announce";
 import { inputs } from "../turn";
-import { route } from "../route";
+import { go, route } from "../route";
 import { lang, t } from "../language";
 
 /** The conversation in the address, else that of the turn, else the first of the folder. */
@@ -28,6 +28,8 @@ export const wanted = signal<{ id: string; from?: number; to?: number } | undefi
 export const isBusy = signal(false);
 
 let current: string | undefined;
+/** What is to be seen of a conversation that is about to be shown. */
+let sought: { talk: string; message: string } | undefined;
 let lastRead: Promise<void> = Promise.resolve();
 /** The read that has not begun. */
 let nextRead: Promise<void> | undefined;
@@ -42,10 +44,13 @@ let treeOf: string | undefined;
 export function followTalk(): void {
   effect(() => {
     const id = talkId.value;
-    if (route.value.page !== "talk" || !id) return;
+    if (route.value.page !== "talk") return;
+    if (!id) return void (talk.value = tree.value = current = undefined);
     if (id !== current) {
       current = id;
-      talk.value = tree.value = treeOf = first.value = wanted.value = undefined;
+      talk.value = tree.value = treeOf = first.value = undefined;
+      wanted.value = sought?.talk === id ? { id: sought.message } : undefined;
+      sought = undefined;
       unfolded.value = new Set();
     }
     if (inputs.peek().conversation !== id) inputs.value = { ...inputs.peek(), conversation: id };
@@ -145,7 +150,7 @@ export function take(step: ConversationStep): Promise<boolean> {
     // What changed while the step was on its way may not be in its answer.
     const isNewest = before === loads;
     if (isHere && isAdded) first.value = wanted.value = undefined;
-    else if (isHere && taken.id !== undefined && !isThere(taken.id)) wanted.value = { id: taken.id };
+    else if (isHere && taken.id !== undefined && !isThere(taken.id) && !isInEnd(taken)) wanted.value = { id: taken.id };
     if (isAsked && taken.view) {
       show(taken.view);
       steps += 1;
@@ -215,6 +220,12 @@ function isThere(id: string): boolean {
   return talk.peek()?.rows.some((row) => row.id === id) === true;
 }
 
+/** Whether the end of the conversation is shown, and has the message that a step was about. */
+function isInEnd({ id, view }: StepTaken): boolean {
+  if (first.peek() !== undefined || wanted.peek() !== undefined || !view) return false;
+  return view.from + view.rows.length === view.total && view.rows.some((row) => row.id === id);
+}
+
 let notice = 0;
 
 /** A notice that stays, from which the latest step can be taken back. */
@@ -228,6 +239,16 @@ export function notify({ told, hash }: StepTaken): void {
 export function showPlace(id: string, span?: { from: number; to: number }, summary?: string): void {
   if (summary !== undefined) unfolded.value = new Set([...unfolded.peek(), summary]);
   wanted.value = { id, ...span };
+}
+
+/** Opens a conversation, at a message where one is named. */
+export function openTalk(id: string, message?: string): void {
+  if (id === talkId.peek()) {
+    if (message !== undefined) showPlace(message);
+    return;
+  }
+  sought = message === undefined ? undefined : { talk: id, message };
+  go("talk", id);
 }
 
 export function jump(to: number): void {

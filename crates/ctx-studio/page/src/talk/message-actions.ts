@@ -1,0 +1,55 @@
+// What can be done with the messages of the path: another reply, the one beside it, an edit.
+import { signal } from "@preact/signals";
+import type { MessageView } from "../api";
+import { send } from "./answer";
+import { take, talk } from "./state";
+
+/** The message that is to be edited. */
+export const wantedEdit = signal<string | undefined>(undefined);
+
+const rows = (): readonly MessageView[] => talk.peek()?.rows ?? [];
+
+export const isOfUser = ({ role, summary }: MessageView) => role === "user" && summary === undefined;
+
+/** Asks for another reply to the message of the user that a reply answers. */
+export async function regenerate({ id }: MessageView): Promise<void> {
+  const all = rows();
+  const question = all.slice(0, all.findIndex((row) => row.id === id)).findLast(isOfUser);
+  if (question) await send("", [], { answerTo: question.id });
+}
+
+/** Asks once more after a failure: a turn that has called tools goes on behind them. */
+export async function tryAgain(failed: MessageView): Promise<void> {
+  const all = rows();
+  const before = all[all.findIndex(({ id }) => id === failed.id) - 1];
+  if (before) await send("", [], { answerTo: before.id });
+}
+
+/** Shows the reply beside one, and leaves the focus on what was used for that. */
+export async function swipe({ branch }: MessageView, step: -1 | 1): Promise<void> {
+  const id = step < 0 ? branch?.before : branch?.after;
+  if (id === undefined) return;
+  const focused = document.activeElement;
+  const name = focused?.getAttribute("data-test");
+  if (!(await take({ kind: "activate", id })) || focused?.isConnected || !name) return;
+  requestAnimationFrame(() => {
+    const buttons = document.querySelectorAll<HTMLButtonElement>(`.message[data-id="${CSS.escape(id)}"] .branch button`);
+    const same = [...buttons].find((button) => button.dataset["test"] === name && !button.disabled);
+    (same ?? [...buttons].find((button) => !button.disabled))?.focus();
+  });
+}
+
+export async function swipeLast(step: -1 | 1): Promise<void> {
+  const all = rows();
+  const question = all.findLastIndex(isOfUser);
+  // A reply may begin with calls of tools.
+  const begins = all.slice(question + 1).find(({ branch }) => branch) ?? all.at(-1);
+  if (begins) await swipe(begins, step);
+}
+
+/** Opens the user's newest message to be edited; false if there is none. */
+export function editLast(): boolean {
+  const last = rows().findLast((row) => isOfUser(row) && !row.isCut);
+  wantedEdit.value = last?.id;
+  return last !== undefined;
+}
