@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectFile, SearchHit, SearchView } from "../api";
 import { call, CallError } from "../transport";
-import { filesOf, loadProject, projectInfo } from "../project";
+import { filesOf, loadProject, projectInfo, titleOf } from "../project";
 import { announce, toast } from "../announce";
 import { go } from "../route";
 import { inputs } from "../turn";
@@ -29,15 +29,6 @@ interface Task {
 
 /** Whether the list is open, and what it begins with. */
 const list = signal<{ task?: Task } | undefined>(undefined);
-
-/** What a conversation is called: one without a title has the moment at which it was made. */
-export function titleOf({ path, isStored }: ProjectFile): string {
-  const at = isStored ? /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-\d{3}$/.exec(path) : null;
-  if (!at) return path;
-  const [, year, month, day, hour, minute] = at;
-  const date = new Date(`${year}-${month}-${day}T${hour}:${minute}Z`);
-  return t().talk.untitled(date.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" }));
-}
 
 export function ConversationButton() {
   const current = filesOf("conversation").find(({ id }) => id === talkId.value);
