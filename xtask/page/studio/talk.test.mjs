@@ -113,7 +113,7 @@ test("job 7: compressed, unfolded, switched, edited, written again, deleted and 
   await command(stack, "remove");
   await stack.waitFor({ state: "detached" });
   // The steps have names, and all are taken back.
-  for (const name of ["delete", "again", "edit", "enable", "disable", "compress 12 messages"]) {
+  for (const name of ["delete", "rewrite", "edit", "enable", "disable", "compress 12 messages"]) {
     await page.locator(`[data-test=talk-undo][aria-label*="${name}"]:enabled`).click();
   }
   await page.locator("[data-test=talk-redo][aria-label*=compress]").waitFor();

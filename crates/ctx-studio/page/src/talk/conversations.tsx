@@ -120,7 +120,7 @@ function ConversationDialog({ task: first, close }: { task?: Task; close: () => 
     <Dialog title={isAlone ? texts[first.kind === "rename" ? "renameTitle" : "deleteTitle"] : texts.conversations} onClose={close} isWide={!isAlone}>
       <div class="conversations" onKeyDown={onKeyDown}>
         {!isAlone && (
-          <Field label={t().search} placeholder={texts.searchHint} value={text} size="wide" isAutofocused onInput={setText} testId="talk-search" />
+          <Field label={t().search} placeholder={texts.searchHint} value={text} isAutofocused onInput={setText} testId="talk-search" />
         )}
         <ul ref={rows} aria-label={texts.conversations} data-test="conversations">
           {shown.map((one) => (
@@ -202,7 +202,7 @@ function RenameForm({ one, close }: { one: ProjectFile; close: () => void }) {
         void save();
       }}
     >
-      <Field label={t().talk.title} value={name} size="wide" onInput={setName} testId="talk-name" />
+      <Field label={t().talk.title} value={name} onInput={setName} testId="talk-name" />
       <Button kind="main" isDisabled={name.trim() === ""} onClick={() => void save()} testId="save-name">
         {t().save}
       </Button>

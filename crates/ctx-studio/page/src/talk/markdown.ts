@@ -156,8 +156,7 @@ function parseTable(lines: readonly string[], at: number): Parsed | undefined {
   const head = cells(lines[at] ?? "");
   if (head.length > MAX_COLUMNS || cells(lines[at + 1] ?? "").length !== head.length) return undefined;
   let end = at + 2;
-  while (end < lines.length && (lines[end] ?? "").includes("|")) end++;
-  if (end - at > MAX_ROWS) return undefined;
+  while (end - at < MAX_ROWS && (lines[end] ?? "").includes("|")) end++;
   const rows = lines.slice(at + 2, end).map((line) => {
     const row = cells(line);
     return head.map((_, column) => parseSpans(row[column] ?? ""));

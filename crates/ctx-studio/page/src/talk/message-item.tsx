@@ -61,8 +61,12 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
         {row.summary ? <Stack row={row} /> : <b class={`role ${row.role}`}>{row.role}</b>}
         {row.name && <span>{row.name}</span>}
         {row.state !== "sent" && !isFailed && <span class="badge">{states[row.state]}</span>}
-        <span class="soft tokens">{figure(row.tokens)}</span>
         <span class="gap" />
+        {!isFailed && (
+          <span class="soft tokens" title={t().tokens}>
+            {figure(row.tokens)}
+          </span>
+        )}
         <Commands
           row={row}
           label={label}
@@ -240,12 +244,13 @@ function Failure({ row, isFixed, isLast }: Omit<MessageProps, "isAnswer">) {
   const [isOpen, open] = useState(false);
   const { failed, failureDetails } = t().talk;
   const { code, message } = row.failure ?? { message: "" };
+  const [first = "", ...rest] = message.split("\n");
   return (
     <div class="bar-note error failure" data-test="turn-failure">
       <Icon name="triangle-alert" />
       <span>
-        {t().labeled(failed, message.split("\n")[0] ?? "")}
-        {isOpen && <pre data-test="failure-text">{code === undefined ? message : `${code}\n${message}`}</pre>}
+        {t().labeled(failed, first)}
+        {isOpen && <pre data-test="failure-text">{[code, ...rest].filter((line) => line !== undefined).join("\n")}</pre>}
       </span>
       {isLast && (
         <Button isDisabled={isFixed} onClick={() => void tryAgain(row)} testId="try-again">

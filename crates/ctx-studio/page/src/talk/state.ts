@@ -9,6 +9,7 @@ import { announce, closeToast, toast } from "../announce";
 import { inputs } from "../turn";
 import { go, route } from "../route";
 import { lang, t } from "../language";
+import { stepName } from "./step-name";
 
 /** The conversation in the address, else that of the turn, else the first of the folder. */
 export const talkId = computed<string | undefined>(() => {
@@ -156,9 +157,11 @@ export function take(step: ConversationStep): Promise<boolean> {
       steps += 1;
       if (isNewest) answered = place();
     }
+    // Whoever goes from one reply to the next needs no notice of it: the way back is beside it.
+    if (step.kind === "activate") return announce(stepName(taken.told));
     if (!isOfLog) return notify(taken);
     closeToast(notice);
-    announce(`${step.kind === "redo" ? t().redone : t().undone}: ${taken.told}`);
+    announce(t().labeled(step.kind === "redo" ? t().redone : t().undone, stepName(taken.told)));
   });
 }
 
@@ -232,7 +235,7 @@ let notice = 0;
 export function notify({ told, hash }: StepTaken): void {
   closeToast(notice);
   const undo = () => (talk.peek()?.hash === hash ? void take({ kind: "undo" }) : void toast(t().talk.noLonger, "error"));
-  notice = toast(told, "info", undefined, { label: t().undo, run: undo });
+  notice = toast(stepName(told), "info", undefined, { label: t().undo, run: undo });
 }
 
 /** Shows a place in a message, also one behind a summary. */

@@ -19,6 +19,7 @@ import { MessageItem, type MessageProps } from "./message-item";
 import { makeTalk, NewButton, NoTalk } from "./new-talk";
 import { useEnd } from "./scroll";
 import { BranchesButton, Tree } from "./tree";
+import { stepName } from "./step-name";
 import { first, isBusy, jump, load, take, talk, talkFailure, talkId, talkPath, wanted } from "./state";
 
 /** How high a message is at least, in pixels: so many are drawn at once that they fill the window. */
@@ -37,17 +38,23 @@ export function TalkPage() {
       <h1 id="talk-title" class="hidden">
         {t().pageNames.talk}
       </h1>
-      <div class="toolbar" role="toolbar" aria-label={t().pageNames.talk}>
-        <ConversationButton />
-        <NewButton />
-        <span class="gap" />
-        <BranchesButton />
-        <StepButton kind="undo" isFixed={isFixed} />
-        <StepButton kind="redo" isFixed={isFixed} />
-        <Button icon="layers" isDisabled={isFixed || !view} onClick={() => compress(true)} testId="compress">
-          {texts.compressMore}
-        </Button>
-        <TalkMenu />
+      <div class="talk-head">
+        <div class="talk-tools" role="toolbar" aria-label={t().pageNames.talk}>
+          <span class="which">
+            <ConversationButton />
+            <NewButton />
+          </span>
+          <span class="about">
+            <BranchesButton />
+            <StepButton kind="undo" isFixed={isFixed} />
+            <StepButton kind="redo" isFixed={isFixed} />
+            <Button isDisabled={isFixed || !view} onClick={() => compress(true)} testId="compress">
+              {texts.compressMore}
+            </Button>
+            <TalkMenu />
+          </span>
+        </div>
+        {view && <Tree isFixed={isFixed} />}
       </div>
       {failure && (
         <p class="bar-note error" role="alert">
@@ -68,7 +75,6 @@ export function TalkPage() {
         </p>
       )}
       {talkId.value === undefined && <NoTalk />}
-      {view && <Tree isFixed={isFixed} />}
       {view && <Path isFixed={isFixed} />}
       {view && isWritable && <Composer />}
       {isCompressing && view && <CompressDialog close={() => compress(false)} />}
@@ -79,7 +85,7 @@ export function TalkPage() {
 /** Takes the latest step back, or does it again; its name is that of the step. */
 function StepButton({ kind, isFixed }: { kind: "undo" | "redo"; isFixed: boolean }) {
   const [next] = talk.value?.[kind] ?? [];
-  const label = next === undefined ? t()[kind] : t().labeled(t()[kind], next);
+  const label = next === undefined ? t()[kind] : t().labeled(t()[kind], stepName(next));
   return (
     <IconButton
       icon={kind === "undo" ? "undo-2" : "redo-2"}
