@@ -317,8 +317,8 @@ pub(crate) struct NewConversation {
     /// Id of the conversation to copy. Default: an empty conversation.
     #[serde(default)]
     pub(crate) from: Option<String>,
-    /// Starts with the greetings of this agent, as branches, of which `greeting` is active. Default: no
-    /// greeting.
+    /// Starts with the greetings of this agent, each as a branch. `greeting` selects the active one.
+    /// Default: no greeting.
     #[serde(default)]
     pub(crate) greets: Option<GreetingsRequest>,
     /// Index of the active greeting, from 0.

@@ -367,7 +367,7 @@ test("a new conversation begins with a greeting, and another one is a swipe or a
   await page.locator("[data-test=composer]").fill("Good morning! Where is the basil that I have sown last week with so much care?");
   await page.keyboard.press("Enter");
   await last(page).locator(".text", { hasText: "Good morning." }).waitFor();
-  assert.deepEqual(JSON.parse(bodies[0]).messages.at(-2).content, "*The rain has stopped.*");
+  assert.ok(JSON.parse(bodies[0]).messages.some(({ content }) => content === "*The rain has stopped.*"));
   const title = "Good morning! Where is the basil that I have sown last week…";
   await page.locator("[data-test=talk-file]").getByText(title, { exact: true }).waitFor();
   // By keyboard, from the list of all.

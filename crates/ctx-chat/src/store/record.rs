@@ -6,7 +6,7 @@ use crate::store::{Checkpoint, LogEntry, Step, StoreError, Stored};
 
 /// What a database has of a conversation, as text; parsed where nobody waits for the connection.
 pub(super) struct Rows {
-    /// The title, which the checkpoint may have as it was.
+    /// The current title; the checkpoint can have an older one.
     pub(super) name: Option<String>,
     pub(super) checkpoint_revision: u64,
     pub(super) checkpoint: String,

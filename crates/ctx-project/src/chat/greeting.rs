@@ -8,7 +8,7 @@ use super::ChatSetup;
 /// A greeting with expanded macros.
 #[derive(Clone, Debug)]
 pub struct Greeting {
-    /// Title in the agent, if there is one.
+    /// Title in the agent.
     pub name: Option<String>,
     /// The expanded text.
     pub text: Text,

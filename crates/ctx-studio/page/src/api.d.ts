@@ -647,8 +647,8 @@ export interface NewConversation {
   name?: string;
   /** Id of the conversation to copy. Default: an empty conversation. */
   from?: string;
-  /** Starts with the greetings of this agent, as branches, of which `greeting` is active. Default: no
-   * greeting. */
+  /** Starts with the greetings of this agent, each as a branch. `greeting` selects the active one.
+   * Default: no greeting. */
   greets?: GreetingsRequest;
   /** Index of the active greeting, from 0. */
   greeting?: number;

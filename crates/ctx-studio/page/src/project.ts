@@ -62,7 +62,7 @@ export function filesOf(...kinds: ProjectFile["kind"][]): ProjectFile[] {
   return (projectInfo.value?.files ?? []).filter((one) => kinds.includes(one.kind));
 }
 
-/** What a file is called; a stored conversation without a title by the moment at which it was made. */
+/** Title of a file. A stored conversation without a title is named after its creation time. */
 export function titleOf({ path, isStored }: ProjectFile): string {
   const at = isStored ? /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-\d{3}$/.exec(path) : null;
   if (!at) return path;

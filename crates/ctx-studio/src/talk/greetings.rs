@@ -13,10 +13,10 @@ use crate::api_turn::BeginTurn;
 use crate::call::{Call, Refusal};
 use crate::server::Server;
 
-/// How much of a greeting is listed.
+/// Maximum length of a listed greeting, in bytes.
 const MAX_HEAD: usize = 400;
 
-/// How many greetings a conversation begins with.
+/// Maximum number of greetings of a conversation.
 const MAX_GREETINGS: usize = 200;
 
 /// Lists the greetings of an agent.
@@ -29,7 +29,7 @@ pub(crate) fn list(server: &Server, call: &Call) -> Result<GreetingsView, Refusa
     Ok(GreetingsView { greetings: greetings.iter().map(view).collect() })
 }
 
-/// Adds the greetings of an agent to an empty conversation, each as a branch, and activates one of them.
+/// Adds the greetings of an agent to an empty conversation, each as a branch. Activates one.
 pub(super) fn begin(
     server: &Server,
     greets: &GreetingsRequest,
@@ -53,7 +53,7 @@ pub(super) fn begin(
     Ok(())
 }
 
-/// Returns the id of a greeting, in the form of the ids that the store gives to further messages.
+/// Returns the id of a greeting. The store continues this numbering.
 fn id(index: usize) -> String {
     format!("n{}", index + 1)
 }

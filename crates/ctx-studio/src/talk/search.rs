@@ -21,7 +21,7 @@ const SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Text before and after the match in an excerpt, in bytes.
 const EXCERPT: [usize; 2] = [40, 120];
 
-/// Finds the conversations whose active branch contains a text, those of the store first, the latest changed first.
+/// Finds the conversations whose active branch contains a text: first the stored ones, most recently changed first.
 pub(crate) fn search(server: &Server, call: &Call) -> Result<SearchView, Refusal> {
     let wanted = call.query.get("text").map(|text| text.trim().to_lowercase()).unwrap_or_default();
     let mut found = SearchView { hits: Vec::new(), is_cut: false };
@@ -36,7 +36,7 @@ pub(crate) fn search(server: &Server, call: &Call) -> Result<SearchView, Refusal
             found.is_cut = true;
             break;
         }
-        // A conversation that cannot be read says so when it is opened.
+        // Skip unreadable conversations; opening one reports the error.
         let file = match name {
             Some(name) => server.stored.open(&name).ok(),
             None => super::path(server, &id)

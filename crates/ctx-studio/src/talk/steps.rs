@@ -54,7 +54,7 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<StepTaken, Refusal> {
     written(server, call, file, (label, about))
 }
 
-/// Ends the active branch at a message, which is answered next.
+/// Activates a message, so the next reply starts a branch below it.
 pub(super) fn go_to(mut file: SessionFile, id: &str) -> Result<SessionFile, Refusal> {
     let node = file.session.node(id).filter(|node| node.parent_id.is_some());
     node.ok_or_else(|| Refusal::not_found(phrase!("no message `{id}`", id)))?;

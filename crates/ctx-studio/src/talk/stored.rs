@@ -32,7 +32,7 @@ const MAX_OPENED: usize = 100;
 /// How long the name of a conversation may be, in characters.
 const MAX_NAME: usize = 200;
 
-/// How much of the user's first message becomes the title, in characters.
+/// Maximum length of a title from the user's first message, in characters.
 const MAX_TITLE: usize = 60;
 
 /// The store, and what it has.
@@ -136,13 +136,13 @@ impl StoredTalks {
         lock(&self.state).store.clone().map(|(store, _)| store)
     }
 
-    /// Returns the ids of the page and the names of all listed conversations, the latest changed first.
+    /// Returns the listed conversations, most recently changed first: their ids on the page and in the store.
     pub(crate) fn names(&self) -> Vec<(String, String)> {
         let state = lock(&self.state);
         state.listed.iter().map(|listed| (listed.id.clone(), listed.entry.id.clone())).collect()
     }
 
-    /// Gives a conversation without a title the first words of the user, who says a text next.
+    /// Sets a missing title to the first words of the user. `said` is the next message.
     pub(crate) fn add_title(&self, id: &str, session: &Session, said: &str) -> Result<(), Refusal> {
         let Some(name) = self.name(id) else { return Ok(()) };
         let (has_title, store) = {
@@ -218,7 +218,7 @@ impl Listed {
     }
 }
 
-/// Returns whether the user said a message.
+/// Returns whether a message is from the user.
 fn is_of_user(node: &Node) -> bool {
     node.role == Some(Role::User) && !node.is_summary()
 }
@@ -234,7 +234,7 @@ fn first_words(text: &str) -> String {
     format!("{}…", words.trim_end())
 }
 
-/// Refuses a title that is too long, and returns it without spaces around it.
+/// Trims a title. Fails if it is too long.
 fn checked(name: &str) -> Result<&str, Refusal> {
     if name.chars().count() > MAX_NAME {
         let message = phrase!("a name can have at most {limit} characters", limit = MAX_NAME);
@@ -243,7 +243,7 @@ fn checked(name: &str) -> Result<&str, Refusal> {
     Ok(name.trim())
 }
 
-/// Gives a conversation of the store another title.
+/// Renames a stored conversation.
 pub(crate) fn rename(server: &Server, call: &Call) -> Result<(), Refusal> {
     server.refuse_read_only()?;
     let RenameConversation { name } = call.json()?;
@@ -254,14 +254,14 @@ pub(crate) fn rename(server: &Server, call: &Call) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Deletes a conversation of the store, with the tool results that are kept beside it.
+/// Deletes a stored conversation and its tool results.
 pub(crate) fn delete(server: &Server, call: &Call) -> Result<(), Refusal> {
     server.refuse_read_only()?;
     let DeleteConversation {} = call.json()?;
     let _writing = server.talks.begin();
     server.turns.refuse_running(call.part("f"))?;
     let (id, (store, results)) = in_store(server, call.part("f"))?;
-    // The files first: what is in the store can then be deleted again if that fails.
+    // Deletes the files first: if this fails, the conversation can be deleted again.
     results.delete(&id).map_err(|error| {
         let reason = files::reason(&error);
         Refusal::unusable(phrase!("cannot delete the tool results of the conversation: {reason}", reason))
@@ -271,13 +271,13 @@ pub(crate) fn delete(server: &Server, call: &Call) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns what the store calls a conversation, and the store; a file of the folder is not in it.
+/// Returns the store and the id in it. Fails for a file of the folder.
 fn in_store(server: &Server, id: &str) -> Result<(String, (SqliteStore, SpillFolder)), Refusal> {
     let name = server.stored.name(id).zip(lock(&server.stored.state).store.clone());
     name.ok_or_else(|| Refusal::not_found(phrase!("no such conversation in the store")))
 }
 
-/// Begins a conversation in the store: with greetings or without, or one of the folder as it is.
+/// Creates a stored conversation: empty, with greetings, or as a copy.
 pub(crate) fn create(server: &Server, call: &Call) -> Result<MadeSession, Refusal> {
     server.refuse_read_only()?;
     let NewConversation { name, from, greets, greeting } = call.json()?;

@@ -206,7 +206,7 @@ fn renames_conversation_in_list_and_file() {
         let store = SqliteStore::in_memory().unwrap();
         let mut chat = Conversation::create(&store, "c", None).await.unwrap();
         store.rename("c", Some("Garden".to_owned())).await.unwrap();
-        // The conversation that is open still has the old title.
+        // The open conversation still has the old title.
         chat.append(&store, Node::new(Role::User, "a"), None).await.unwrap();
         assert_eq!(store.list().await.unwrap()[0].name.as_deref(), Some("Garden"));
         let loaded = Conversation::load(&store, "c").await.unwrap();

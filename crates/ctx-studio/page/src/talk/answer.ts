@@ -75,11 +75,11 @@ function take(told: TurnView): void {
   if (taken && !told.isRunning) notify(taken);
 }
 
-/** What a reply belongs to, where it does not follow the newest message. */
+/** The place of a reply that does not follow the newest message. */
 export interface ReplyPlace {
-  /** The message that is answered once more. */
+  /** Id of the message to answer again. */
   answerTo?: string;
-  /** Whether the newest reply goes on. */
+  /** Whether to continue the newest reply. */
   continues?: boolean;
 }
 

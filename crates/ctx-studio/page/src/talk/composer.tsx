@@ -1,4 +1,4 @@
-// The next message of the user, which is the input of the turn: the preview shows it while it is typed.
+// The next message of the user. It is the input of the turn, so the preview shows it while the user types.
 import { useRef, useState } from "preact/hooks";
 import { copyText } from "../copy";
 import { PrefixNote } from "../inspector/prefix-note";
@@ -18,9 +18,9 @@ import { goToEnd, hasNewText } from "./scroll";
 import { isBusy, take, talk } from "./state";
 
 const ROLES = ["user", "assistant", "system"] as const;
-/** Keys of an empty composer that lead to the newest message. */
+/** Keys in the empty composer that switch between versions of the newest reply. */
 const SWIPES: Partial<Record<string, -1 | 1>> = { ArrowLeft: -1, ArrowRight: 1 };
-/** On a screen that is touched, Enter makes a line: there is no Shift beside it. */
+/** Touch keyboards have no Shift+Enter, so Enter starts a line there. */
 const isTouched = matchMedia("(pointer: coarse)");
 
 export function Composer() {
@@ -132,7 +132,7 @@ export function Composer() {
   );
 }
 
-/** How much of the budget the request has with the message. */
+/** Token usage of the request with the message. */
 function Usage() {
   const usage = preview.value?.usage;
   if (usage?.tokens === undefined) return null;
@@ -147,7 +147,7 @@ function Usage() {
   );
 }
 
-/** What would be sent, indented; it is copied as it is sent. */
+/** The request, indented for reading. Copying gives the exact body. */
 function RequestDialog({ body, close }: { body: string; close: () => void }) {
   return (
     <Dialog
@@ -171,7 +171,7 @@ function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
   } catch {
-    // A failure is told in words.
+    // An error message instead of a body.
     return body;
   }
 }

@@ -1,4 +1,4 @@
-// The conversations of the folder and the store: opened, searched, renamed, deleted.
+// The list of conversations of the folder and the store, with search, renaming and deletion.
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectFile, SearchHit, SearchView } from "../api";
@@ -18,16 +18,16 @@ import { dropDrafts } from "./drafts";
 import { isFormatted, showFormatted } from "./formatted-text";
 import { openTalk, pathOf, talkId } from "./state";
 
-/** How long somebody who types rests before the texts are searched, in milliseconds. */
+/** Pause in typing before a search, in milliseconds. */
 const REST = 250;
 
-/** What is done with one of the list. */
+/** A pending change of a conversation. */
 interface Task {
   kind: "rename" | "delete";
   id: string;
 }
 
-/** Whether the list is open, and what it begins with. */
+/** The open list, if it is open. */
 const list = signal<{ task?: Task } | undefined>(undefined);
 
 export function ConversationButton() {
@@ -48,7 +48,7 @@ export function ConversationButton() {
   );
 }
 
-/** What concerns the whole conversation, and how it is shown. */
+/** Commands for the whole conversation, and the format of its messages. */
 export function TalkMenu() {
   const texts = t().talk;
   const current = filesOf("conversation").find(({ id }) => id === talkId.value);
@@ -68,7 +68,7 @@ export function TalkMenu() {
   );
 }
 
-/** Those whose texts have some words; nothing while there are none to look for. */
+/** Searches the messages; undefined until the response arrives. */
 function useSearch(text: string): SearchView | undefined {
   const [found, show] = useState<SearchView | undefined>(undefined);
   useEffect(() => {
@@ -78,7 +78,7 @@ function useSearch(text: string): SearchView | undefined {
     const timer = setTimeout(() => {
       call<SearchView>("GET", `search?text=${encodeURIComponent(text.trim())}`).then(
         (view) => !isGone && show(view),
-        // The titles are searched all the same.
+        // Titles are searched without the server.
         () => !isGone && show({ hits: [], isCut: true }),
       );
     }, REST);
@@ -106,7 +106,7 @@ function ConversationDialog({ task: first, close }: { task?: Task; close: () => 
     close();
     openTalk(id, hit?.message);
   };
-  /** Arrows lead from the field into the list, and through it. */
+  /** Arrow keys move from the field to the list and through the list. */
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step || task) return;
@@ -170,7 +170,7 @@ function Row({
   );
 }
 
-/** Changes a conversation of the store, and shows what there is then. */
+/** Changes a stored conversation; returns whether it succeeded. */
 async function change(one: ProjectFile, verb: "rename" | "delete", body: object): Promise<boolean> {
   try {
     await call("POST", pathOf(one.id, `/${verb}`), { body });
@@ -221,7 +221,7 @@ function DeleteForm({ one, close }: { one: ProjectFile; close: () => void }) {
   const remove = async () => {
     if (!(await change(one, "delete", {}))) return;
     dropDrafts(one.id);
-    // Nothing shows it any more when the folder is read again.
+    // The next read of the folder no longer has it.
     if (inputs.peek().conversation === one.id) inputs.value = { ...inputs.peek(), conversation: undefined };
     if (talkId.peek() === one.id) go("talk", "", true);
     await loadProject();

@@ -1,4 +1,4 @@
-// Texts that are not sent or saved yet. This browser keeps them, so that leaving the page or a restart loses none.
+// Unsent and unsaved texts, kept in this browser for navigation, reload and restart.
 import { effect } from "@preact/signals";
 import { project } from "../transport";
 import { inputs, setTurn, turn } from "../turn";
@@ -6,7 +6,7 @@ import { inputs, setTurn, turn } from "../turn";
 const prefix = (conversation: string) => `ctx-studio/${project}/draft/${conversation}/`;
 const keyOf = (conversation: string, message: string) => prefix(conversation) + message;
 
-/** The text of a message that is being edited; that of the composer has no message. */
+/** Draft of an edited message, or of the composer if `message` is empty. */
 export function readDraft(conversation: string, message = ""): string | undefined {
   return localStorage.getItem(keyOf(conversation, message)) ?? undefined;
 }
@@ -15,7 +15,7 @@ export function keepDraft(conversation: string, text: string, message = ""): voi
   try {
     localStorage.setItem(keyOf(conversation, message), text);
   } catch {
-    // A full storage is no reason to refuse typing.
+    // Typing must work even if the storage is full.
   }
 }
 
@@ -23,12 +23,12 @@ export function dropDraft(conversation: string, message = ""): void {
   localStorage.removeItem(keyOf(conversation, message));
 }
 
-/** Drops all that was typed in a deleted conversation. */
+/** Deletes the drafts of a deleted conversation. */
 export function dropDrafts(conversation: string): void {
   for (const key of Object.keys(localStorage).filter((key) => key.startsWith(prefix(conversation)))) localStorage.removeItem(key);
 }
 
-/** The input of the turn is what the composer of its conversation has. */
+/** Keeps the input of the turn as the draft of its conversation, and restores it when the conversation changes. */
 export function followDrafts(): void {
   let of: string | undefined;
   effect(() => {

@@ -1,4 +1,4 @@
-// The text of a message: formatted, or as it is.
+// The text of a message, as formatted Markdown or as plain text.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -34,7 +34,7 @@ function BlockView({ block }: { block: Block }) {
     case "paragraph":
       return <p>{drawSpans(block.spans)}</p>;
     case "heading": {
-      // Those of the page stand above them.
+      // Headings of the page use h1 and h2.
       const Heading = (["h3", "h4", "h5", "h6"] as const)[Math.min(block.level, 4) - 1] ?? "h6";
       return <Heading>{drawSpans(block.spans)}</Heading>;
     }

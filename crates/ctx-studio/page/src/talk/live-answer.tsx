@@ -17,9 +17,9 @@ export function LiveAnswer({ isFailureShown }: { isFailureShown: boolean }) {
   if (!now || now.turn === 0) return null;
   const { answering, wantsToCall, allow, refuse, failed, summarizing, noSummary, cancel } = t().talk;
   const { summary } = now;
-  // The last message says it, also when the page is opened again.
+  // The last message already reports the failure.
   const failure = isFailureShown && !summary ? undefined : now.failure;
-  // What is wrong with the preset and the folder stands in the list of all of it.
+  // Diagnostics of the preview are shown as one link.
   const known = new Set(allFindings.value.map(({ message }) => message));
   const notes = now.notes.filter((note) => !known.has(note));
   const knownCount = now.notes.length - notes.length;

@@ -1,4 +1,4 @@
-// Markdown of messages: text becomes blocks of marked spans. The work is linear in the text, and nesting has a limit.
+// Parses the Markdown of messages into blocks and spans. Linear in the text, with limited nesting.
 
 export type Span =
   | { kind: "text" | "code"; text: string }
@@ -15,16 +15,16 @@ export type Block =
   | { kind: "table"; head: Span[][]; rows: Span[][][] }
   | { kind: "rule" };
 
-/** Longer texts are shown as they are, in UTF-16 units. */
+/** Longer texts are shown as plain text, in UTF-16 units. */
 export const MAX_LENGTH = 100_000;
 const MAX_DEPTH = 6;
 const MAX_COLUMNS = 20;
 const MAX_ROWS = 200;
-/** How many emphases may be open at once. */
+/** Maximum number of open emphases. */
 const MAX_OPEN = 20;
 const MAX_LINK = 1_000;
 
-// No pattern may begin a run at each of its letters: a message of a hundred thousand of them would take minutes.
+// Patterns must not rescan a run from each of its characters: 100,000 spaces would take minutes.
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+|$)(.*)$/;
 const RULE = /^ {0,3}(?:\*[ \t]*){3,}$|^ {0,3}(?:-[ \t]*){3,}$|^ {0,3}(?:_[ \t]*){3,}$/;
@@ -89,13 +89,13 @@ function parseSpecial(lines: readonly string[], at: number, depth: number, isInP
     return { block: { kind: "quote", blocks: parseBlocks(inner, depth + 1) }, at: end };
   }
   const item = ITEM.exec(line);
-  // A number within a paragraph, such as a year at the start of a line, begins no list.
+  // In a paragraph, only the number 1 starts a list; a line can start with a year.
   const canBegin = item && (!isInParagraph || !/\d/.test(item[2] ?? "") || /^1[.)]/.test(item[2] ?? ""));
   if (depth < MAX_DEPTH && canBegin && item[0].length < line.length) return parseList(lines, at, depth);
   return line.includes("|") && DIVIDER.test((lines[at + 1] ?? "").trim()) ? parseTable(lines, at) : undefined;
 }
 
-/** A text without the letters at its end that are among some. */
+/** Removes these characters from the end of a text. */
 function withoutEnd(text: string, letters: string): string {
   let end = text.length;
   while (end > 0 && letters.includes(text.charAt(end - 1))) end--;
@@ -134,7 +134,7 @@ function parseList(lines: readonly string[], at: number, depth: number): Parsed 
         continue;
       }
       const isInside = /^ {2,}|^\t/.test(line) && line.length - line.trimStart().length >= Math.min(indent, 2);
-      // A line right below goes on with the item's paragraph.
+      // The next line continues the paragraph of the item.
       const isLazy = !isBlank && !ITEM.test(line) && !FENCE.test(line) && !HEADING.test(line) && !QUOTE.test(line);
       if (!isInside && !isLazy) break;
       own.push(isInside ? line.replace(/^\t/, "").replace(outside, "") : line);
@@ -164,7 +164,7 @@ function parseTable(lines: readonly string[], at: number): Parsed | undefined {
   return { block: { kind: "table", head: head.map((cell) => parseSpans(cell)), rows }, at: end };
 }
 
-/** An emphasis or a link that is not closed yet. */
+/** An unclosed emphasis or link. */
 interface Open {
   mark: string;
   spans: Span[];
@@ -184,7 +184,7 @@ export function parseSpans(text: string): Span[] {
     else if (span.kind !== "text" || span.text !== "") spans.push(span);
   };
   const say = (text: string) => put({ kind: "text", text });
-  /** Gives up what was opened above a place: its mark is text. */
+  /** Converts unclosed marks from an index on to text. */
   const giveUp = (from: number) => {
     for (const { mark, spans } of stack.splice(from)) {
       say(mark);
@@ -209,7 +209,7 @@ export function parseSpans(text: string): Span[] {
         end = close + mark.length;
       }
     } else if (mark.startsWith("http")) {
-      // What ends a sentence is no part of an address.
+      // Exclude punctuation at the end of a sentence.
       const href = withoutEnd(mark, ".,;:!?)]");
       end = at + href.length;
       if (stack.some((one) => one.mark.endsWith("["))) say(href);
@@ -256,19 +256,19 @@ export function parseSpans(text: string): Span[] {
   }
 }
 
-/** Code that begins or ends with a backtick is written with spaces around it. */
+/** Removes the space around code that starts or ends with a backtick. */
 function withoutPadding(code: string): string {
   return code.startsWith(" ") && code.endsWith(" ") && code.trim() !== "" ? code.slice(1, -1) : code;
 }
 
-/** The last run of backticks of each length: what is opened behind it is never closed. */
+/** Index of the last run of backticks by length. A later run of that length is never closed. */
 function lastBackticks(text: string): Map<number, number> {
   const runs = new Map<number, number>();
   for (const { 0: run, index } of text.matchAll(/`+/g)) runs.set(run.length, index);
   return runs;
 }
 
-/** Where a run of so many backticks begins. A text is looked through once for each length at the most. */
+/** Index of the next run of backticks with a length, or -1. */
 function closingRun(text: string, length: number, from: number): number {
   const run = /`+/g;
   run.lastIndex = from;
@@ -278,7 +278,7 @@ function closingRun(text: string, length: number, from: number): number {
 
 function targetAt(text: string, at: number): { href: string; end: number } | null {
   TARGET.lastIndex = at;
-  // An address has a limit, so that a text of brackets is not read again for each of them.
+  // The limit bounds the work for a text of brackets.
   const found = TARGET.exec(text.slice(0, at + MAX_LINK));
   return found ? { href: found[1] ?? "", end: at + found[0].length } : null;
 }

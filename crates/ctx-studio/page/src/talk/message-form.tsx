@@ -1,4 +1,4 @@
-// Another text for a message. What others do meanwhile does not touch it, and this browser keeps it.
+// Form to edit a message. The browser keeps the text until it is saved or canceled.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MessageView } from "../api";
 import { t } from "../language";
@@ -15,7 +15,7 @@ export function MessageForm({ row, isFixed, close }: { row: MessageView; isFixed
   const { asBranch, sendEdited, cancel } = t().talk;
   const isOfUser = row.role === "user" && !row.summary;
   useEffect(() => {
-    // What was kept is there again without being asked for.
+    // Do not take the focus for a restored draft.
     if (kept !== undefined) return;
     area.current?.focus();
     area.current?.setSelectionRange(text.length, text.length);
@@ -29,7 +29,7 @@ export function MessageForm({ row, isFixed, close }: { row: MessageView; isFixed
     if (isTaken) end();
     return isTaken;
   };
-  // The same words are asked again as another message: the reply begins a branch in both cases.
+  // Without an edit, only the reply starts a branch.
   const sendOn = async () => {
     if (isFixed || text.trim() === "") return;
     if (text === row.text) {

@@ -21,7 +21,7 @@ export interface MessageProps {
   /** Whether the conversation cannot be changed now. */
   isFixed: boolean;
   isLast: boolean;
-  /** Whether it answers a message that is shown: a greeting answers none. */
+  /** Whether a message of the user precedes it; false for a greeting. */
   isAnswer: boolean;
 }
 
@@ -129,7 +129,7 @@ function Stack({ row }: { row: MessageView }) {
   );
 }
 
-/** The messages beside this one: other replies, or other words of the user. */
+/** Switches between the versions of a message. */
 function Branch({ row, isFixed }: { row: MessageView; isFixed: boolean }) {
   const { earlierBranch, laterBranch, branchOf } = t().talk;
   const { branch } = row;
@@ -239,7 +239,7 @@ function Commands({
   );
 }
 
-/** Why a turn has failed; the newest one can be tried again. */
+/** The error of a failed turn. The newest turn can be retried. */
 function Failure({ row, isFixed, isLast }: Omit<MessageProps, "isAnswer">) {
   const [isOpen, open] = useState(false);
   const { failed, failureDetails } = t().talk;
@@ -264,7 +264,7 @@ function Failure({ row, isFixed, isLast }: Omit<MessageProps, "isAnswer">) {
   );
 }
 
-/** A place that must be seen is marked in the text as it is, which Markdown would move. */
+/** A marked place is shown in plain text, because its span refers to the source. */
 function Text({ row }: { row: MessageView }) {
   const span = wanted.value?.id === row.id ? wanted.value : undefined;
   const cut = row.isCut && <p class="soft message-foot">{t().cut}</p>;

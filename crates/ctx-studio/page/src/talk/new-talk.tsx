@@ -1,4 +1,4 @@
-// New conversations: with a greeting of the agent, without one, or a copy.
+// Creates conversations: with a greeting, empty, or as a copy.
 import { useEffect, useState } from "preact/hooks";
 import type { GreetingsRequest, GreetingsView, GreetingView, MadeSession, NewConversation } from "../api";
 import { call, CallError } from "../transport";
@@ -101,7 +101,7 @@ function GreetingDialog({ close }: { close: () => void }) {
   );
 }
 
-/** What is shown where no conversation is. */
+/** Shown if there is no conversation. */
 export function NoTalk() {
   const texts = t().talk;
   return (

@@ -1,19 +1,19 @@
-// Who is at the end of a conversation goes on seeing the end; who reads further up keeps the place.
+// Follows the end of a conversation, unless the reader scrolled up.
 import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { first, talkId, wanted } from "./state";
 
-/** So near to the end, in pixels, somebody is at it. */
+/** Maximum distance from the end to follow it, in pixels. */
 const NEAR = 64;
 
-/** Whether there is text below that was not seen. */
+/** Whether new text arrived below the visible part. */
 export const hasNewText = signal(false);
 let isFollowing = true;
 
 const scroller = () => document.getElementById("page");
 
-/** Shows the end, and what is added to it. */
+/** Scrolls to the end and follows it. */
 export function goToEnd(): void {
   first.value = wanted.value = undefined;
   isFollowing = true;
@@ -26,6 +26,8 @@ function scrollDown(): void {
   if (page) page.scrollTop = page.scrollHeight;
 }
 
+/** Scrolling closes an open menu. */
+const isMenuOpen = () => document.querySelector("[role=menu]") !== null;
 const isAtTail = () => first.peek() === undefined && wanted.peek() === undefined;
 
 /** Follows the end of a list; `stamp` changes with its text. A conversation opens at its end. */
@@ -37,7 +39,7 @@ export function useEnd(list: RefObject<HTMLElement | null>, stamp: string): void
     before.current = id;
     if (!list.current || !isAtTail()) return;
     if (isOpened) isFollowing = true;
-    if (isFollowing) scrollDown();
+    if (isFollowing && !isMenuOpen()) scrollDown();
     else hasNewText.value = true;
   }, [stamp]);
   useEffect(() => {
@@ -47,8 +49,8 @@ export function useEnd(list: RefObject<HTMLElement | null>, stamp: string): void
       isFollowing = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR;
       if (isFollowing) hasNewText.value = false;
     };
-    // Rows get their height only when they come near the window.
-    const sized = new ResizeObserver(() => isFollowing && isAtTail() && scrollDown());
+    // Rows get their real height only near the visible part.
+    const sized = new ResizeObserver(() => isFollowing && isAtTail() && !isMenuOpen() && scrollDown());
     page.addEventListener("scroll", note, { passive: true });
     if (list.current) sized.observe(list.current);
     return () => {

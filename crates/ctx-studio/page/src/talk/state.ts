@@ -29,7 +29,7 @@ export const wanted = signal<{ id: string; from?: number; to?: number } | undefi
 export const isBusy = signal(false);
 
 let current: string | undefined;
-/** What is to be seen of a conversation that is about to be shown. */
+/** Message to show after opening another conversation. */
 let sought: { talk: string; message: string } | undefined;
 let lastRead: Promise<void> = Promise.resolve();
 /** The read that has not begun. */
@@ -157,7 +157,7 @@ export function take(step: ConversationStep): Promise<boolean> {
       steps += 1;
       if (isNewest) answered = place();
     }
-    // Whoever goes from one reply to the next needs no notice of it: the way back is beside it.
+    // Switching versions needs no notice: the buttons switch back.
     if (step.kind === "activate") return announce(stepName(taken.told));
     if (!isOfLog) return notify(taken);
     closeToast(notice);
@@ -223,7 +223,7 @@ function isThere(id: string): boolean {
   return talk.peek()?.rows.some((row) => row.id === id) === true;
 }
 
-/** Whether the end of the conversation is shown, and has the message that a step was about. */
+/** Whether the view is the end of the conversation and contains the affected message. */
 function isInEnd({ id, view }: StepTaken): boolean {
   if (first.peek() !== undefined || wanted.peek() !== undefined || !view) return false;
   return view.from + view.rows.length === view.total && view.rows.some((row) => row.id === id);
@@ -244,7 +244,7 @@ export function showPlace(id: string, span?: { from: number; to: number }, summa
   wanted.value = { id, ...span };
 }
 
-/** Opens a conversation, at a message where one is named. */
+/** Opens a conversation, optionally at a message. */
 export function openTalk(id: string, message?: string): void {
   if (id === talkId.peek()) {
     if (message !== undefined) showPlace(message);

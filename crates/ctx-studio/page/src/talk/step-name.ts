@@ -1,4 +1,4 @@
-// Names of the steps in the log of a conversation, without the ids of messages.
+// Names of logged operations without message ids.
 import { t } from "../language";
 
 export function stepName(label: string): string {

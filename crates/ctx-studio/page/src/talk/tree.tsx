@@ -8,7 +8,7 @@ import { take, tree } from "./state";
 
 const isOpen = signal(false);
 
-/** The runs that are listed: a greeting that nobody has answered is found at the first message. */
+/** The listed runs, without unanswered greetings: they are versions of the first message. */
 const listed = computed<RunView[]>(() => {
   const all = tree.value?.runs ?? [];
   const continued = new Set(all.map(({ above }) => above));
@@ -25,7 +25,7 @@ const branchCount = computed(() => {
   return listed.value.filter((_, at) => !continued.has(at)).length;
 });
 
-/** How many branches there are; it shows and hides them. */
+/** Shows and hides the branches. */
 export function BranchesButton() {
   if (branchCount.value < 2) return null;
   return (

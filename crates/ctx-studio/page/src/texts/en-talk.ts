@@ -2,7 +2,7 @@
 const s = (count: number) => (count === 1 ? "" : "s");
 
 export const talk = {
-  none: "No conversation yet.",
+  none: "No conversation selected.",
   begin: "New conversation",
   beginShort: "New",
   beginOther: "More ways to start",

@@ -2,7 +2,7 @@
 import type { Texts } from "../language";
 
 export const talk: Texts["talk"] = {
-  none: "还没有对话。",
+  none: "未选择对话。",
   begin: "新建对话",
   beginShort: "新建",
   beginOther: "其他新建方式",
