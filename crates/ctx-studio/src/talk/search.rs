@@ -43,16 +43,19 @@ pub(crate) fn search(server: &Server, call: &Call) -> Result<SearchView, Refusal
                 .ok()
                 .and_then(|path| SessionFile::open(&path, &Target::Nowhere, &mut Sources::default()).ok()),
         };
-        found.hits.extend(file.and_then(|file| hit(id, &file.session, &wanted)));
+        found.hits.extend(file.and_then(|file| hit(&id, &file.session, &wanted)));
     }
     Ok(found)
 }
 
 /// Returns the newest message of the active branch with the text, which is in lower case.
-fn hit(conversation: String, session: &Session, wanted: &str) -> Option<SearchHit> {
+fn hit(conversation: &str, session: &Session, wanted: &str) -> Option<SearchHit> {
     session.ancestors(session.active_leaf_id()).find_map(|(id, node)| {
-        let text = node.to_message(id).text().to_lowercase();
-        let at = text.find(wanted)?;
+        let text = node.to_message(id).text().into_owned();
+        let lower = text.to_lowercase();
+        let at = lower.find(wanted)?;
+        // Some letters have a lower case of another length: `at` is then a place in `lower` alone.
+        let text = if lower.len() == text.len() { text } else { lower };
         let mut from = at.saturating_sub(EXCERPT[0]);
         while !text.is_char_boundary(from) {
             from += 1;
@@ -60,7 +63,7 @@ fn hit(conversation: String, session: &Session, wanted: &str) -> Option<SearchHi
         let rest = text.get(from..).unwrap_or_default();
         let excerpt = start(rest, at - from + wanted.len() + EXCERPT[1]);
         let excerpt = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
-        Some(SearchHit { conversation: conversation.clone(), message: id.to_string(), excerpt })
+        Some(SearchHit { conversation: conversation.to_owned(), message: id.to_string(), excerpt })
     })
 }
 
@@ -75,8 +78,8 @@ mod tests {
     fn finds_newest_message_with_text() {
         let texts = ["Basil in May", "é and BASIL\n again", "Nothing"];
         let (session, _) = Session::linear("s", texts.map(|text| Node::new(Role::User, text)));
-        let found = hit("c".to_owned(), &session, "basil").unwrap();
-        assert_eq!((found.message.as_str(), found.excerpt.as_str()), ("n2", "é and basil again"));
-        assert!(hit("c".to_owned(), &session, "parsley").is_none());
+        let found = hit("c", &session, "basil").unwrap();
+        assert_eq!((found.message.as_str(), found.excerpt.as_str()), ("n2", "é and BASIL again"));
+        assert!(hit("c", &session, "parsley").is_none());
     }
 }
