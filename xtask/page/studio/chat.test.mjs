@@ -273,7 +273,7 @@ test("Markdown of messages is shown as elements or as it is, and stays harmless"
   await page.locator("[data-test=composer]").fill("How?");
   await page.keyboard.press("Enter");
   const shown = last(page).locator(".text");
-  await shown.locator("h3", { hasText: "Beds" }).waitFor();
+  await shown.locator("h2", { hasText: "Beds" }).waitFor();
   assert.deepEqual(await shown.locator("li").allInnerTexts(), ["one <img src=x onerror=alert(1)>", "two"]);
   assert.equal(await shown.locator("img, script").count(), 0);
   assert.deepEqual(await shown.locator("a").evaluateAll((all) => all.map((one) => [one.href, one.rel, one.target])), [

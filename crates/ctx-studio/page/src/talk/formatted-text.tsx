@@ -33,11 +33,9 @@ function BlockView({ block }: { block: Block }) {
   switch (block.kind) {
     case "paragraph":
       return <p>{drawSpans(block.spans)}</p>;
-    case "heading": {
-      // Headings of the page use h1 and h2.
-      const Heading = (["h3", "h4", "h5", "h6"] as const)[Math.min(block.level, 4) - 1] ?? "h6";
-      return <Heading>{drawSpans(block.spans)}</Heading>;
-    }
+    case "heading":
+      // One level for all: those of a message need not begin at the first one.
+      return <h2 class={`level-${block.level}`}>{drawSpans(block.spans)}</h2>;
     case "code":
       return (
         <div class="code-block">
