@@ -64,7 +64,6 @@ const VIEWS = {
     const said = Array.from({ length: 30 }, (_, n) => ({ role: n % 2 ? "assistant" : "user", content: `Room ${n} is Ada's.` }));
     if (!existsSync(join(path, "long.session.json"))) {
       writeFileSync(join(path, "long.json"), JSON.stringify(said));
-      await page.locator("[data-test=conversation] option", { hasText: "long.json" }).waitFor({ state: "attached" });
       await go(page, "#/chat");
       await openTalk(page, "long.json");
       await page.locator("[data-test=make-session]").click();
@@ -86,6 +85,11 @@ const VIEWS = {
     await page.locator(".stack [data-test=details]").click();
     await page.locator("[data-test=facts]").waitFor();
     await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
+  },
+  conversations: async (page) => {
+    await go(page, "#/chat");
+    await page.locator("[data-test=talk-file]").click();
+    await page.locator("[data-test=conversations] .open").first().waitFor();
   },
   compress: async (page) => {
     await go(page, "#/chat");

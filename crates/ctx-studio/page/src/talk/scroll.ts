@@ -30,17 +30,23 @@ function scrollDown(): void {
 const isMenuOpen = () => document.querySelector("[role=menu]") !== null;
 const isAtTail = () => first.peek() === undefined && wanted.peek() === undefined;
 
-/** Follows the end of a list; `stamp` changes with its text. A conversation opens at its end. */
-export function useEnd(list: RefObject<HTMLElement | null>, stamp: string): void {
+/**
+ * Follows the end of a list. A conversation opens at its end. `stamp` changes with the text, and `length` grows with new
+ * text.
+ */
+export function useEnd(list: RefObject<HTMLElement | null>, stamp: string, length: number): void {
   const before = useRef<string | undefined>(undefined);
+  const lengthBefore = useRef(0);
   useLayoutEffect(() => {
     const id = talkId.peek() ?? "";
     const isOpened = before.current !== id;
     before.current = id;
+    const isLonger = length > lengthBefore.current;
+    lengthBefore.current = length;
     if (!list.current || !isAtTail()) return;
     if (isOpened) isFollowing = true;
     if (isFollowing && !isMenuOpen()) scrollDown();
-    else hasNewText.value = true;
+    else if (isLonger) hasNewText.value = true;
   }, [stamp]);
   useEffect(() => {
     const page = scroller();

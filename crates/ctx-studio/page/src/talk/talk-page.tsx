@@ -102,7 +102,9 @@ function Path({ isFixed }: { isFixed: boolean }) {
   const view = talk.value;
   const rows = view?.rows ?? [];
   const ids = useParts(rows);
-  useEnd(list, `${talkId.value} ${view?.total} ${rows.at(-1)?.id} ${answer.value?.turn} ${answer.value?.length}`);
+  const { turn, length = 0 } = answer.value ?? {};
+  const total = view?.total ?? 0;
+  useEnd(list, `${talkId.value} ${total} ${rows.at(-1)?.id} ${turn} ${length}`, total + length);
   if (!view) return null;
   const to = view.from + view.rows.length;
   const question = view.rows.findIndex(isOfUser);
