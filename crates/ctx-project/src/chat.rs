@@ -1,5 +1,7 @@
 //! A chat: its agent, its model, its tools and its store, read once for many turns.
 
+mod greeting;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,6 +29,8 @@ use crate::options::{EndpointOptions, TurnOptions};
 use crate::sources::Sources;
 use crate::store;
 use crate::turn::{self, Turn, TurnFiles};
+
+pub use greeting::Greeting;
 
 /// What a chat is to be. What is absent is taken from `ctx.toml`.
 #[derive(Debug)]

@@ -77,9 +77,21 @@ pub(crate) struct MessageView {
     pub(crate) hidden_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) branch: Option<BranchView>,
+    /// Error of the turn, if the message reports a failed turn. `text` is then the partial reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failure: Option<FailureView>,
     /// Token and message counts, for a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) summary: Option<SummaryFigures>,
+}
+
+/// The error of a failed turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct FailureView {
+    /// Short code, such as `LLM_TIMEOUT`. Missing if another application stored the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<String>,
+    pub(crate) message: String,
 }
 
 /// Whether a message is sent.
@@ -305,6 +317,71 @@ pub(crate) struct NewConversation {
     /// Id of the conversation to copy. Default: an empty conversation.
     #[serde(default)]
     pub(crate) from: Option<String>,
+    /// Starts with the greetings of this agent, each as a branch. `greeting` selects the active one.
+    /// Default: no greeting.
+    #[serde(default)]
+    pub(crate) greets: Option<GreetingsRequest>,
+    /// Index of the active greeting, from 0.
+    #[serde(default)]
+    pub(crate) greeting: usize,
+}
+
+/// Request of POST `greetings`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GreetingsRequest {
+    /// Id of the agent.
+    pub(crate) agent: String,
+    /// Id of the user profile. Default: from `ctx.toml`. An empty id means no profile.
+    #[serde(default)]
+    pub(crate) profile: Option<String>,
+}
+
+/// Response of POST `greetings`: the possible first messages of a conversation.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct GreetingsView {
+    pub(crate) greetings: Vec<GreetingView>,
+}
+
+/// A greeting with expanded macros.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct GreetingView {
+    pub(crate) title: String,
+    /// Start of the text.
+    pub(crate) head: String,
+}
+
+/// Request of POST `conversations/{f}/rename`, for a conversation in the store.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RenameConversation {
+    /// Title, at most 200 characters.
+    pub(crate) name: String,
+}
+
+/// Request of POST `conversations/{f}/delete`, for a conversation in the store.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeleteConversation {}
+
+/// Response of GET `search?text=`: the conversations whose active branch contains a text.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SearchView {
+    pub(crate) hits: Vec<SearchHit>,
+    /// Whether the search stopped early.
+    pub(crate) is_cut: bool,
+}
+
+/// The newest message of a conversation that contains the text.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct SearchHit {
+    /// Id of the conversation.
+    pub(crate) conversation: String,
+    /// Id of the message.
+    pub(crate) message: String,
+    /// Text around the match.
+    pub(crate) excerpt: String,
 }
 
 /// Response of GET `conversations/{f}/summaries/{n}`.

@@ -22,6 +22,9 @@ pub(crate) struct BeginTurn {
     /// message.
     #[serde(default)]
     pub(crate) turn: TurnSettings,
+    /// Id of an earlier message to answer. The reply starts a new branch below it.
+    #[serde(default)]
+    pub(crate) answer_to: Option<String>,
     /// Attachments of the user's message.
     #[serde(default)]
     pub(crate) attachments: Vec<AttachedFile>,

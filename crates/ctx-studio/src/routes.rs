@@ -16,8 +16,9 @@ use crate::api_preview::{
 use crate::api_registry::{CodeView, Registry};
 use crate::api_scan::ScanView;
 use crate::api_talk::{
-    CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView, MadeSession,
-    MakeSession, NewConversation, StepTaken, SummaryView, TakeStep, TreeView,
+    CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView,
+    DeleteConversation, GreetingsRequest, GreetingsView, MadeSession, MakeSession, NewConversation,
+    RenameConversation, SearchView, StepTaken, SummaryView, TakeStep, TreeView,
 };
 use crate::api_turn::{
     AttachedFile, BeginSummary, BeginTurn, CallVerdict, DiscardAttached, StopTurn, TurnBegun, TurnView,
@@ -122,6 +123,8 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/api/compare", context::compare).takes::<CompareRequest>().answers::<Compared>(),
     post("/api/expand", context::expand).takes::<ExpandRequest>().answers::<Expanded>(),
     post("/api/conversations", talk::create).takes::<NewConversation>().answers::<MadeSession>(),
+    post("/api/greetings", talk::greetings).takes::<GreetingsRequest>().answers::<GreetingsView>(),
+    get("/api/search", talk::search).answers::<SearchView>(),
     post("/api/compression", talk::settings).takes::<CompressionRequest>().answers::<CompressionSettings>(),
     get("/api/conversations/{f}", talk::view).answers::<ConversationView>(),
     get("/api/conversations/{f}/tree", talk::tree).answers::<TreeView>(),
@@ -150,6 +153,8 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/api/conversations/{f}/session", talk::make_session)
         .takes::<MakeSession>()
         .answers::<MadeSession>(),
+    post("/api/conversations/{f}/rename", talk::rename).takes::<RenameConversation>().answers::<Nothing>(),
+    post("/api/conversations/{f}/delete", talk::delete).takes::<DeleteConversation>().answers::<Nothing>(),
     Route { body: BodyKind::Bytes, ..post("/api/import", imports::take).answers::<ImportView>() },
     post("/api/import/check", imports::check).takes::<ImportTarget>().answers::<ImportTargetView>(),
     post("/api/import/write", imports::write).takes::<ImportWrite>().answers::<ImportWritten>(),

@@ -3,8 +3,10 @@
 
 mod attached;
 mod compressing;
+mod greetings;
 mod inserted;
 mod path;
+mod search;
 mod steps;
 mod stored;
 mod summary;
@@ -24,9 +26,11 @@ use ctx_types::session::Session;
 
 pub(crate) use attached::{ATTACHMENTS, Attached, attach, discard};
 pub(crate) use compressing::{compress, plan, settings};
+pub(crate) use greetings::list as greetings;
 pub(crate) use path::{Asked, view};
+pub(crate) use search::search;
 pub(crate) use steps::{make_session, take};
-pub(crate) use stored::{StoredTalks, create};
+pub(crate) use stored::{StoredTalks, create, delete, rename};
 pub(crate) use summary::summary;
 pub(crate) use tree::tree;
 pub(crate) use turns::{Turns, begin, verdict};

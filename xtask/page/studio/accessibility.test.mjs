@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { axe, close, entry, focused, folder, open, openEntry, serve, settled } from "./harness.mjs";
+import { axe, close, entry, focused, folder, open, openEntry, openTalk, serve, settled } from "./harness.mjs";
 
 after(close);
 
@@ -58,16 +58,15 @@ const VIEWS = {
     await page.locator("[data-test=next-compression]").waitFor();
   },
   "a list in talk": async (page) => {
-    await go(page, "#/talk");
+    await go(page, "#/chat");
     await page.locator("[data-test=make-session]").waitFor();
   },
   talk: async (page, path) => {
     const said = Array.from({ length: 30 }, (_, n) => ({ role: n % 2 ? "assistant" : "user", content: `Room ${n} is Ada's.` }));
     if (!existsSync(join(path, "long.session.json"))) {
       writeFileSync(join(path, "long.json"), JSON.stringify(said));
-      await page.locator("[data-test=conversation] option", { hasText: "long.json" }).waitFor({ state: "attached" });
-      await go(page, "#/talk");
-      await page.locator("[data-test=talk-file]").selectOption({ label: "long.json" });
+      await go(page, "#/chat");
+      await openTalk(page, "long.json");
       await page.locator("[data-test=make-session]").click();
       await page.locator("[data-test=composer]").waitFor();
       await page.locator("[data-test=compress]").click();
@@ -78,18 +77,24 @@ const VIEWS = {
       await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
       await page.locator("[data-test=message-text]").fill("Another.");
       await page.locator("[data-test=save-branch]").click();
+      await page.locator("[data-test=branches]").click();
       await page.locator("[data-test=tree]").waitFor();
     }
-    await go(page, "#/talk");
-    await page.locator("[data-test=talk-file]").selectOption({ label: "long.session.json" });
+    await go(page, "#/chat");
+    await openTalk(page, "long.session.json");
     await page.locator(".stack [data-test=unfold]").click();
     await page.locator(".stack [data-test=details]").click();
     await page.locator("[data-test=facts]").waitFor();
     await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
   },
+  conversations: async (page) => {
+    await go(page, "#/chat");
+    await page.locator("[data-test=talk-file]").click();
+    await page.locator("[data-test=conversations] .open").first().waitFor();
+  },
   compress: async (page) => {
-    await go(page, "#/talk");
-    await page.locator("[data-test=talk-file]").selectOption({ label: "long.session.json" });
+    await go(page, "#/chat");
+    await openTalk(page, "long.session.json");
     await page.locator("[data-test=compress]:enabled").click();
     await page.locator("[data-test=plan] b").waitFor();
   },

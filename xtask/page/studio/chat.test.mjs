@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { CTX, close, ctx, settled } from "./harness.mjs";
+import { close, command, CTX, ctx, focused, openTalk, settled } from "./harness.mjs";
 import { chunk, DONE, studio, words } from "./provider.mjs";
 
 after(close);
@@ -28,7 +28,7 @@ test("job 10: what is shown is sent, and the answer streams into all windows and
   const other = await page.context().newPage();
   await other.goto(`${new URL(server.link).origin}/`);
   await other.locator(".to-talk a").click();
-  await other.locator("[data-test=talk-file]").selectOption({ label: "conversation.session.json" });
+  await openTalk(other, "conversation.session.json");
   await other.locator(".message").nth(2).waitFor();
   await page.locator("[data-test=composer]").fill("And in May?");
   await page.locator("[data-test=show-request]").click();
@@ -36,12 +36,12 @@ test("job 10: what is shown is sent, and the answer streams into all windows and
   assert.deepEqual(bodies, [], "looking sends nothing");
   await page.keyboard.press("Escape");
   await page.locator("[data-test=composer]").focus();
-  await page.keyboard.press("Control+Enter");
+  await page.keyboard.press("Enter");
   for (const one of [page, other]) await one.locator("[data-test=live-text]", { hasText: "Every" }).waitFor();
   assert.deepEqual(said(path).at(-1), ["user", "And in May?"], "what was said is stored before it is sent");
-  assert.equal(bodies[0], shown, "byte for byte");
+  assert.equal(bodies[0], JSON.stringify(JSON.parse(shown)), "byte for byte, but indented");
   // Steps wait for the answer.
-  await last(page).locator("[data-test=toggle]:disabled").waitFor();
+  await last(page).locator("[data-test=edit]:disabled").waitFor();
   go();
   for (const one of [page, other]) await last(one).locator(".text", { hasText: "Every second day." }).waitFor();
   await page.locator("[data-test=live]").waitFor({ state: "detached" });
@@ -56,7 +56,7 @@ test("job 10: what is shown is sent, and the answer streams into all windows and
   assert.deepEqual(problems, []);
 });
 
-test("job 10: stopping keeps what came, and an error goes on with Continue", async (t) => {
+test("job 10: stopping keeps what came, and a failed turn can be tried again", async (t) => {
   const { page, path, bodies, problems } = await studio(t, [
     (response) => void response.write(chunk({ content: "Half an answer" })),
     400,
@@ -70,9 +70,16 @@ test("job 10: stopping keeps what came, and an error goes on with Continue", asy
   assert.ok(said(path).some(([role, text]) => role === "assistant" && text.startsWith("Half an answer")));
   await page.locator("[data-test=composer]").fill("Once more.");
   await page.locator("[data-test=send]:enabled").click();
-  await page.locator("[data-test=turn-failure]", { hasText: "out of order" }).waitFor();
-  await page.locator("[data-test=continue]").click();
+  const failure = last(page).locator("[data-test=turn-failure]", { hasText: /Response failed: .*out of order/ });
+  await failure.waitFor();
+  assert.equal(await page.locator("[data-test=turn-failure]").count(), 1, "it is told once");
+  // It is a state of the conversation: it is there when the page is loaded again.
+  await page.reload();
+  await failure.locator("[data-test=failure-details]").click();
+  await failure.locator("[data-test=failure-text]", { hasText: "LLM_" }).waitFor();
+  await failure.locator("[data-test=try-again]").click();
   await page.locator(".message .text", { hasText: "Whole again." }).waitFor();
+  assert.equal(await page.locator("[data-test=turn-failure]").count(), 0, "the reply takes its place");
   await page.locator("[data-test=live]").waitFor({ state: "detached" });
   assert.equal(bodies.length, 3);
   assert.deepEqual(problems, []);
@@ -114,8 +121,7 @@ test("job 10: calls of tools are shown, refused and agreed to", async (t) => {
 
 test("job 10: a conversation is begun in the store, and another program's step arrives", async (t) => {
   const { page, path, bodies, problems } = await studio(t, [words("By the fig.")]);
-  await page.locator("[data-test=begin-talk]").focus();
-  await page.keyboard.press("Enter");
+  await page.locator("[data-test=new-talk]").focus();
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => document.querySelectorAll(".message").length === 0);
   await page.locator("[data-test=composer]").fill("Where shall I sit?");
@@ -123,7 +129,7 @@ test("job 10: a conversation is begun in the store, and another program's step a
   await last(page).locator(".text", { hasText: "By the fig." }).waitFor();
   assert.match(bodies[0], /Where shall I sit\?/);
   const [kept] = JSON.parse(ctx(path, "session", "list", "--json"));
-  assert.equal(kept.steps, 2);
+  assert.deepEqual([kept.steps, kept.name], [2, "Where shall I sit?"], "its title is what the user said first");
   // `ctx chat` goes on with it.
   await promisify(execFile)(CTX, ["chat", "--conversation", kept.id, "--once", "And then?"], { cwd: path });
   await last(page).locator(".text", { hasText: "Nothing more." }).waitFor();
@@ -132,4 +138,306 @@ test("job 10: a conversation is begun in the store, and another program's step a
   await page.reload();
   await page.waitForFunction(() => document.querySelectorAll(".message").length === 2);
   assert.deepEqual(problems, []);
+});
+
+test("a reply is regenerated, swiped by mouse and keyboard, and undone", async (t) => {
+  const { page, path, bodies, problems } = await studio(t, [words("First."), words("Second."), words("Third.")]);
+  await page.locator("[data-test=composer]").fill("When?");
+  await page.keyboard.press("Enter");
+  await last(page).locator(".text", { hasText: "First." }).waitFor();
+  await last(page).locator("[data-test=regenerate-reply]:enabled").click();
+  await last(page).locator(".text", { hasText: "Second." }).waitFor();
+  await last(page).locator(".branch", { hasText: "2/2" }).waitFor();
+  assert.deepEqual(JSON.parse(bodies[1]).messages, JSON.parse(bodies[0]).messages, "the same is asked");
+  assert.deepEqual(said(path).slice(-2), [["user", "When?"], ["assistant", "Second."]]);
+  await last(page).locator("[data-test=branch-before]:enabled").focus();
+  await page.keyboard.press("Enter");
+  await last(page).locator(".text", { hasText: "First." }).waitFor();
+  // The focus stays where the next step is taken.
+  await focused(page, "[data-test=branch-after]");
+  await page.keyboard.press("Enter");
+  await last(page).locator(".text", { hasText: "Second." }).waitFor();
+  // Arrows in the empty composer do the same, and those in a text move the caret.
+  await page.locator("[data-test=composer]").focus();
+  await page.keyboard.press("ArrowLeft");
+  await last(page).locator(".text", { hasText: "First." }).waitFor();
+  await page.keyboard.type("x");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await last(page).locator(".branch").innerText().then((text) => text.trim()), "1/2");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("ArrowRight");
+  await last(page).locator(".text", { hasText: "Second." }).waitFor();
+  // A regeneration is undone with the switch of the branch.
+  await last(page).locator("[data-test=regenerate-reply]:enabled").click();
+  await last(page).locator(".text", { hasText: "Third." }).waitFor();
+  await page.locator("[data-test=talk-undo]:enabled").click();
+  await last(page).locator(".branch", { hasText: "2/2" }).waitFor();
+  assert.deepEqual(said(path).at(-1), ["assistant", "Second."]);
+  assert.deepEqual(problems, []);
+});
+
+test("a pending message is answered, and an edited one is sent on a branch of its own", async (t) => {
+  const { page, path, problems } = await studio(t, [words("In May."), words("In June."), words(" Or July.")]);
+  await page.locator("[data-test=composer]").fill("When do I sow?");
+  await page.locator("[data-test=add-message]:enabled").click();
+  await page.locator("[data-test=add-user]").click();
+  await last(page).locator("[data-test=answer]:enabled").click();
+  await last(page).locator(".text", { hasText: "In May." }).waitFor();
+  assert.equal(await page.locator("[data-test=answer]").count(), 0);
+  // Up in the empty composer edits the newest message of the user.
+  await page.locator("[data-test=composer]").focus();
+  await page.keyboard.press("ArrowUp");
+  await focused(page, "[data-test=message-text]");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("When do I plant?");
+  await page.locator("[data-test=save-send]:enabled").click();
+  await last(page).locator(".text", { hasText: "In June." }).waitFor();
+  assert.deepEqual(said(path).slice(-2), [["user", "When do I plant?"], ["assistant", "In June."]]);
+  await page.locator(".message .branch", { hasText: "2/2" }).waitFor();
+  // A reply is edited in place, and goes on.
+  await last(page).locator("[data-test=edit]:enabled").click();
+  await last(page).locator("[data-test=message-text]").fill("In June, maybe.");
+  await page.keyboard.press("Control+Enter");
+  await last(page).locator(".text", { hasText: "In June, maybe." }).waitFor();
+  await command(last(page), "continue");
+  await last(page).locator(".text", { hasText: "In June, maybe. Or July." }).waitFor();
+  assert.equal(said(path).at(-1)[1], "In June, maybe. Or July.");
+  assert.deepEqual(problems, []);
+});
+
+test("what is typed survives other pages, a reload and a restart, and is previewed meanwhile", async (t) => {
+  const { page, server, path, problems } = await studio(t, [words("Yes.")]);
+  const composer = page.locator("[data-test=composer]");
+  await composer.fill("A long thought");
+  await page.locator(".inspector .row", { hasText: "+ input" }).waitFor();
+  assert.equal(await page.locator("[data-test=input]").count(), 0, "there is no second input");
+  await last(page).locator("[data-test=edit]:enabled").click();
+  await last(page).locator("[data-test=message-text]").fill("Half an edit");
+  await page.locator(".to-preset a").click();
+  await page.locator("[data-test=input]").waitFor();
+  assert.equal(await page.locator("[data-test=input]").inputValue(), "A long thought");
+  await page.locator(".to-talk a").click();
+  const isKept = async () => {
+    await last(page).locator("[data-test=message-text]").waitFor();
+    assert.equal(await last(page).locator("[data-test=message-text]").inputValue(), "Half an edit");
+    assert.equal(await composer.inputValue(), "A long thought");
+  };
+  await isKept();
+  await page.reload();
+  await isKept();
+  // Another conversation has a text of its own.
+  await openTalk(page, "conversation.json");
+  await page.locator("[data-test=make-session]").waitFor();
+  await openTalk(page, "conversation.session.json");
+  await isKept();
+  // A window of a later day, whose session is gone.
+  const later = await page.context().newPage();
+  await later.goto(`${new URL(server.link).origin}/${new URL(page.url()).hash}`);
+  await later.locator("[data-test=message-text]").waitFor();
+  assert.equal(await later.locator("[data-test=composer]").inputValue(), "A long thought");
+  await later.close();
+  await last(page).locator("[data-test=cancel-edit]").click();
+  await composer.focus();
+  await page.keyboard.press("Enter");
+  await last(page).locator(".text", { hasText: "Yes." }).waitFor();
+  assert.equal(await composer.inputValue(), "");
+  await page.reload();
+  await last(page).locator(".text", { hasText: "Yes." }).waitFor();
+  assert.equal(await composer.inputValue(), "");
+  assert.equal(await page.locator("[data-test=message-text]").count(), 0);
+  assert.deepEqual(said(path).slice(-2), [["user", "A long thought"], ["assistant", "Yes."]]);
+  assert.deepEqual(problems, []);
+});
+
+test("Enter sends, Shift+Enter makes a line, and an input method's Enter does neither", async (t) => {
+  const { page, path, problems } = await studio(t, [words("Good.")]);
+  const composer = page.locator("[data-test=composer]");
+  await composer.fill("One");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("two");
+  assert.equal(await composer.inputValue(), "One\ntwo");
+  await composer.evaluate((area) =>
+    area.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true })),
+  );
+  assert.equal(await composer.inputValue(), "One\ntwo");
+  await page.keyboard.press("Enter");
+  await last(page).locator(".text", { hasText: "Good." }).waitFor();
+  assert.deepEqual(said(path).at(-2), ["user", "One\ntwo"]);
+  assert.deepEqual(problems, []);
+});
+
+test("Markdown of messages is shown as elements or as it is, and stays harmless", async (t) => {
+  const text = "# Beds\n\n*Sow* **basil** in `May`:\n\n- one <img src=x onerror=alert(1)>\n- two\n\n```js\nlet x = 1;\n```\n[site](https://example.org/a) [bad](javascript:alert(1))";
+  const { page, problems } = await studio(t, [words(text)]);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.locator("[data-test=composer]").fill("How?");
+  await page.keyboard.press("Enter");
+  const shown = last(page).locator(".text");
+  await shown.locator("h2", { hasText: "Beds" }).waitFor();
+  assert.deepEqual(await shown.locator("li").allInnerTexts(), ["one <img src=x onerror=alert(1)>", "two"]);
+  assert.equal(await shown.locator("img, script").count(), 0);
+  assert.deepEqual(await shown.locator("a").evaluateAll((all) => all.map((one) => [one.href, one.rel, one.target])), [
+    ["https://example.org/a", "noopener noreferrer", "_blank"],
+  ]);
+  await shown.locator("[data-test=copy-code]").click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "let x = 1;");
+  // The choice stays with this browser.
+  await page.locator("[data-test=talk-menu]").click();
+  await page.locator("[data-test=markdown]").click();
+  await page.waitForFunction(() => document.querySelectorAll(".message .markdown").length === 0);
+  assert.equal(await shown.textContent(), text);
+  await page.reload();
+  await shown.waitFor();
+  assert.equal(await shown.textContent(), text);
+  assert.deepEqual(problems, []);
+});
+
+test("a conversation opens at its end, follows it, and keeps the place of who reads further up", async (t) => {
+  let more = () => {};
+  const { page, problems } = await studio(
+    t,
+    [
+      (response) => {
+        response.write(chunk({ content: "It begins.\n\n" }));
+        more = (text, isLast) => {
+          response.write(chunk({ content: text }));
+          if (!isLast) return;
+          for (const piece of [chunk({}, "stop"), DONE]) response.write(piece);
+          response.end();
+        };
+      },
+    ],
+    () => "",
+    (path) => {
+      const messages = Array.from({ length: 120 }, (_, at) => ({ role: at % 2 ? "assistant" : "user", content: `Message ${at} ${"of the garden ".repeat(30)}` }));
+      writeFileSync(join(path, "conversation.json"), JSON.stringify(messages));
+    },
+  );
+  const left = () => page.evaluate(() => { const main = document.getElementById("page"); return main.scrollHeight - main.scrollTop - main.clientHeight; });
+  const isAtEnd = () => page.waitForFunction(() => { const main = document.getElementById("page"); return main.scrollHeight - main.scrollTop - main.clientHeight < 4; });
+  await isAtEnd();
+  await page.locator("[data-test=composer]").fill("And now?");
+  await page.evaluate(() => (document.getElementById("page").scrollTop = 0));
+  await page.locator("[data-test=composer]").press("Enter");
+  // The own message is seen, and what follows it.
+  await page.locator("[data-test=live-text]", { hasText: "It begins." }).waitFor();
+  await isAtEnd();
+  more("Line of the reply.\n\n".repeat(60));
+  await page.locator("[data-test=live-text] p").nth(60).waitFor();
+  await isAtEnd();
+  // Who reads further up is not moved.
+  await page.mouse.move(300, 500);
+  await page.mouse.wheel(0, -900);
+  await page.waitForFunction(() => { const main = document.getElementById("page"); return main.scrollHeight - main.scrollTop - main.clientHeight > 400; });
+  const place = () => page.evaluate(() => document.querySelector("[data-test=live-text]").getBoundingClientRect().top);
+  const before = await place();
+  more("More of it.\n\n".repeat(40));
+  await page.locator("[data-test=new-text]").waitFor();
+  await page.locator("[data-test=live-text] p").nth(100).waitFor();
+  assert.ok(Math.abs((await place()) - before) < 2, "it stays in its place");
+  assert.ok((await left()) > 400);
+  await page.locator("[data-test=new-text]").click();
+  await isAtEnd();
+  await page.locator("[data-test=new-text]").waitFor({ state: "detached" });
+  more("The end.", true);
+  await last(page).locator(".text", { hasText: "The end." }).waitFor();
+  await isAtEnd();
+  assert.deepEqual(problems, []);
+});
+
+const GREETINGS = `greetings:
+  - name: At the gate
+    content: Hello, I am {{char}}.
+  - content: "*The rain has stopped.*"
+`;
+
+test("a new conversation begins with a greeting, and another one is a swipe or a choice away", async (t) => {
+  const { page, path, bodies, problems } = await studio(t, [words("Good morning.")], () => "", (path) => {
+    const file = join(path, "agent.yaml");
+    writeFileSync(file, `${readFileSync(file, "utf8")}\n${GREETINGS}`);
+  });
+  await page.locator("[data-test=new-talk]").click();
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 1);
+  await last(page).locator(".branch", { hasText: "1/2" }).waitFor();
+  assert.match(await last(page).locator(".text").textContent(), /^Hello, I am \w+\.$/);
+  assert.equal(await page.locator("[data-test=branches]").count(), 0, "a greeting is no branch");
+  await last(page).locator("[data-test=branch-after]:enabled").click();
+  await last(page).locator("em", { hasText: "The rain has stopped." }).waitFor();
+  assert.equal(await last(page).locator("[data-test=regenerate-reply]").count(), 0);
+  await page.locator("[data-test=composer]").fill("Good morning! Where is the basil that I have sown last week with so much care?");
+  await page.keyboard.press("Enter");
+  await last(page).locator(".text", { hasText: "Good morning." }).waitFor();
+  assert.ok(JSON.parse(bodies[0]).messages.some(({ content }) => content === "*The rain has stopped.*"));
+  const title = "Good morning! Where is the basil that I have sown last week…";
+  await page.locator("[data-test=talk-file]").getByText(title, { exact: true }).waitFor();
+  // By keyboard, from the list of all.
+  await page.locator("[data-test=begin-talk]").focus();
+  await page.keyboard.press("Enter");
+  await focused(page, "[data-test=choose-greeting]");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-test=greetings] button", { hasText: "Greeting 2/2" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 1);
+  await last(page).locator("em", { hasText: "The rain has stopped." }).waitFor();
+  await page.locator("[data-test=begin-talk]").click();
+  await page.locator("[data-test=begin-without]").click();
+  await page.waitForFunction(() => document.querySelectorAll(".message").length === 0);
+  assert.equal(JSON.parse(ctx(path, "session", "list", "--json")).length, 3);
+  assert.deepEqual(problems, []);
+});
+
+test("conversations are renamed, searched by title and text, and deleted after a question", async (t) => {
+  const { page, path, problems } = await studio(t, [words("Under the fig tree."), words("In the shed.")]);
+  const file = page.locator("[data-test=talk-file]");
+  for (const [text, reply] of [["Where shall I sit?", "Under the fig"], ["Where is the spade?", "In the shed"]]) {
+    await page.locator("[data-test=new-talk]").click();
+    await page.waitForFunction(() => document.querySelectorAll(".message").length === 0);
+    await page.locator("[data-test=composer]").fill(text);
+    await page.keyboard.press("Enter");
+    await last(page).locator(".text", { hasText: reply }).waitFor();
+    await file.getByText(text, { exact: true }).waitFor();
+  }
+  await page.locator("[data-test=talk-menu]").click();
+  await page.locator("[data-test=rename-talk]").click();
+  await page.locator("[data-test=talk-name]").fill("Tools");
+  await page.keyboard.press("Enter");
+  await file.getByText("Tools", { exact: true }).waitFor();
+  assert.deepEqual(JSON.parse(ctx(path, "session", "list", "--json")).map(({ name }) => name).sort(), ["Tools", "Where shall I sit?"]);
+  // By keyboard: a word of a text, and the arrow to what has it.
+  await file.focus();
+  await page.keyboard.press("Enter");
+  await focused(page, "[data-test=talk-search]");
+  await page.keyboard.type("FIG TREE");
+  const rows = page.locator("[data-test=conversations] li");
+  await rows.filter({ hasText: "under the fig tree." }).waitFor();
+  assert.equal(await rows.count(), 1);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await file.getByText("Where shall I sit?", { exact: true }).waitFor();
+  await page.locator(".message.wanted .text", { hasText: "Under the fig tree." }).waitFor();
+  // What is deleted is asked about.
+  await file.click();
+  await page.locator("[data-test=talk-search]").fill("tool");
+  await rows.locator("[data-test=delete]").click();
+  await page.getByText("Delete “Tools” with all its branches?").waitFor();
+  await page.locator("dialog button", { hasText: "Cancel" }).click();
+  await rows.locator("[data-test=delete]").click();
+  await page.locator("[data-test=delete-now]").click();
+  await page.locator("dialog").getByText("No matching conversations.").waitFor();
+  await page.keyboard.press("Escape");
+  assert.deepEqual(JSON.parse(ctx(path, "session", "list", "--json")).map(({ name }) => name), ["Where shall I sit?"]);
+  await page.locator("[data-test=talk-menu]").click();
+  await page.locator("[data-test=delete-talk]").click();
+  await page.locator("[data-test=delete-now]").click();
+  await page.locator("[data-test=make-session], [data-test=composer]").first().waitFor();
+  assert.deepEqual(JSON.parse(ctx(path, "session", "list", "--json")), []);
+  assert.deepEqual(problems, []);
+});
+
+test("an address of before leads to the page Chat", async (t) => {
+  const { page, server } = await studio(t, []);
+  const id = new URL(page.url()).hash.split("/")[2];
+  assert.equal(new URL(page.url()).hash, `#/chat/${id}`);
+  await page.goto(`${new URL(server.link).origin}/#/talk/${id}`);
+  await page.locator("[data-test=composer]").waitFor();
 });

@@ -184,6 +184,19 @@ export async function openEntry(page, id) {
   return row;
 }
 
+/** Opens a conversation on the page Chat. */
+export async function openTalk(page, name) {
+  await page.locator("[data-test=talk-file]").click();
+  await page.locator("[data-test=conversations] .open", { has: page.getByText(name, { exact: true }) }).click();
+  await page.locator("[data-test=talk-file]").getByText(name, { exact: true }).waitFor();
+}
+
+/** Chooses a command from the menu of a message. */
+export async function command(message, name) {
+  await message.locator("[data-test=message-menu]").click();
+  await message.locator(`[data-test=${name}]`).click();
+}
+
 /** Waits until nothing is on its way to the server, and the preview is that of now. */
 export async function settled(page) {
   await page.waitForFunction(() => document.querySelector(".inspector")?.getAttribute("aria-busy") === "false");

@@ -159,11 +159,12 @@ async function walkNewer(page) {
   await page.locator("[data-test=pipeline-compression]").click();
   await page.locator("[data-test=compression-advanced]").click();
   await page.locator("[data-field=summaryPrompt]").waitFor();
-  await go("#/talk");
+  await go("#/chat");
   await page.locator("[data-test=make-session]").click();
   await page.locator("[data-test=composer]").waitFor();
   await page.locator("[data-test=composer]").fill(PAYLOADS[0]);
   await page.locator("[data-test=add-message]:enabled").click();
+  await page.locator("[data-test=add-user]").click();
   await page.waitForFunction((count) => document.querySelectorAll(".message").length === count, PAYLOADS.length + 1);
   await page.locator("[data-test=compress]:enabled").click();
   await page.locator("[data-test=compress-range]").selectOption("between");

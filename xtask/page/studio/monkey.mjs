@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { close, ctx, folder, open, serve } from "./harness.mjs";
+import { close, ctx, folder, open, openTalk, serve } from "./harness.mjs";
 
 const MINUTES = Number(process.env.MINUTES ?? 60);
 let state = Number(process.env.SEED ?? 7);
@@ -30,7 +30,7 @@ const server = await serve(path);
 const { page, problems } = await open(server);
 page.setDefaultTimeout(2000);
 await page.locator(".to-talk a").click();
-await page.locator("[data-test=talk-file]").selectOption({ label: "chat.json" });
+await openTalk(page, "chat.json");
 await page.locator("[data-test=make-session]").click();
 await page.locator("[data-test=composer]").waitFor();
 
@@ -79,9 +79,9 @@ page.setDefaultTimeout(90_000);
 // Edits that the server refused, or that are on their way, are kept by the page; the browser asks whether to leave it.
 page.removeAllListeners("dialog");
 page.on("dialog", (dialog) => void dialog.accept());
-await page.evaluate(() => (location.hash = "#/talk"));
+await page.evaluate(() => (location.hash = "#/chat"));
 await page.reload();
-await page.locator("[data-test=talk-file]").selectOption({ label: "chat.session.json" });
+await openTalk(page, "chat.session.json");
 await page.locator("[data-test=path]").waitFor();
 /** What is shown of a conversation in a file, as the command tells it. */
 const shown = (file) => {

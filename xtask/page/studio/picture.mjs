@@ -6,7 +6,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tmpdir } from "node:os";
-import { close, ctx, folder, open, serve } from "./harness.mjs";
+import { close, ctx, folder, open, openTalk, serve } from "./harness.mjs";
 
 const TALKS = {
   en: [
@@ -85,8 +85,7 @@ const { page } = await open(server, { theme, lang, width: Number(width), height:
 await page.locator(".row").nth(3).waitFor({ state: "attached" });
 if (address) await page.evaluate((address) => (location.hash = address), address);
 if (path === "talk") {
-  const file = page.locator("[data-test=talk-file]");
-  await file.selectOption({ label: "garden.session.json" });
+  await openTalk(page, "garden.session.json");
   await page.locator("[data-test=unfold]").waitFor();
 }
 for (const selector of clicks) await page.locator(selector).first().click();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { close, ctx } from "./harness.mjs";
+import { close, ctx, openTalk } from "./harness.mjs";
 import { studio, words } from "./provider.mjs";
 
 after(close);
@@ -26,7 +26,7 @@ async function long(t, answers, prepare = () => "") {
   const other = await made.page.context().newPage();
   await other.goto(`${new URL(made.server.link).origin}/`);
   await other.locator(".to-talk a").click();
-  await other.locator("[data-test=talk-file]").selectOption({ label: FILE });
+  await openTalk(other, FILE);
   await other.locator(".message").nth(23).waitFor();
   return { ...made, other };
 }

@@ -81,11 +81,11 @@ export async function measureTalk(path, messages, text, say) {
   const { id } = files.find((one) => one.isStored);
   const window = async () => {
     const page = await context.newPage();
-    await page.goto(`${origin}/#/talk/${id}`);
+    await page.goto(`${origin}/#/chat/${id}`);
     return page;
   };
   const page = await context.newPage();
-  await page.goto(`${origin}/#/talk/${id}`, { waitUntil: "commit" });
+  await page.goto(`${origin}/#/chat/${id}`, { waitUntil: "commit" });
   const shown = await until(page, ".message");
   say("first screen", shown - (await page.evaluate(() => performance.timeOrigin)), 2500, "ms");
   await settled(page);
@@ -139,6 +139,8 @@ async function steps(page, second, ask, id, say) {
   const state = (at) => `${last}[data-state=${at % 2 ? "sent" : "off"}]`;
   for (let at = 0; at < 20; at++) {
     const seen = until(second, state(at));
+    await page.locator(`${last} [data-test=message-menu]`).click();
+    await page.locator(`${last} [data-test=toggle]`).waitFor();
     const begun = await act(page, "click", [`${last} [data-test=toggle]`]);
     own.push((await seen) - begun);
     await settled(page);

@@ -341,14 +341,14 @@ fn entry(row: &Row) -> Result<ConversationEntry, StoreError> {
 }
 
 async fn read(transaction: &Transaction<'_>, id: &str) -> Result<Rows, StoreError> {
-    let sql = "SELECT checkpoint_revision, checkpoint, revision FROM ctx_conversations WHERE id = $1";
+    let sql = "SELECT checkpoint_revision, checkpoint, revision, name FROM ctx_conversations WHERE id = $1";
     let found = transaction.query_opt(sql, &[&id]).await?;
     let found = found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
     let from: i64 = found.try_get(0)?;
     let rows = transaction.query(STEPS_AFTER, &[&id, &from]).await?;
     let steps = rows.iter().map(step).collect::<Result<_, _>>()?;
     let (checkpoint, revision) = (found.try_get(1)?, count(found.try_get(2)?));
-    Ok(Rows { checkpoint_revision: count(from), checkpoint, revision, steps })
+    Ok(Rows { name: found.try_get(3)?, checkpoint_revision: count(from), checkpoint, revision, steps })
 }
 
 /// Query of the steps after a revision.

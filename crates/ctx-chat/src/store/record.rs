@@ -6,6 +6,8 @@ use crate::store::{Checkpoint, LogEntry, Step, StoreError, Stored};
 
 /// What a database has of a conversation, as text; parsed where nobody waits for the connection.
 pub(super) struct Rows {
+    /// The current title; the checkpoint can have an older one.
+    pub(super) name: Option<String>,
     pub(super) checkpoint_revision: u64,
     pub(super) checkpoint: String,
     pub(super) revision: u64,
@@ -24,12 +26,13 @@ pub(super) struct StepRow {
 impl Rows {
     pub(super) fn into_stored(self, id: &str) -> Result<Stored, StoreError> {
         let damaged = |step: u64, fault: String| StoreError::Damaged { id: id.to_owned(), step, fault };
-        let session: Session =
+        let mut session: Session =
             serde_json::from_str(&self.checkpoint).map_err(|error| damaged(0, error.to_string()))?;
         // Sessions are read from whatever there is: what never was one would look like an empty one.
         if session.header.kept.get("nodes").is_none() {
             return Err(damaged(0, "it is not a conversation".to_owned()));
         }
+        session.header.name = self.name.map(Into::into);
         let steps = entries(id, self.steps, self.checkpoint_revision)?;
         if self.checkpoint_revision + steps.len() as u64 != self.revision {
             return Err(damaged(self.revision, "the step is missing".to_owned()));

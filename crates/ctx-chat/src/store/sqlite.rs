@@ -81,6 +81,25 @@ impl SqliteStore {
             .await
     }
 
+    /// Sets the title of a conversation, or removes it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::NotFound`] if there is no such conversation.
+    pub async fn rename(&self, id: &str, name: Option<String>) -> Result<(), StoreError> {
+        let (key, told, notices) = (id.to_owned(), id.to_owned(), self.notices.clone());
+        let rename = move |transaction: &Connection| {
+            let sql = "UPDATE conversations SET name = ?1 WHERE id = ?2 RETURNING revision";
+            let found = transaction
+                .prepare_cached(sql)?
+                .query_row(params![name, key], |row| row.get(0))
+                .optional()?;
+            let revision = found.map(count).ok_or_else(|| StoreError::NotFound { id: key.clone() })?;
+            note(transaction, &key, revision).map(|()| revision)
+        };
+        self.worker.write_then(rename, move |revision| notices.changed(&told, *revision)).await.map(drop)
+    }
+
     fn start(
         mut connection: Connection,
         patience: Duration,
@@ -343,16 +362,16 @@ fn empty_log(connection: &Connection, limit: Duration) -> Result<(), StoreError>
 fn read(connection: &Connection, id: &str) -> Result<Rows, StoreError> {
     // Both queries must see the same state of the file.
     let transaction = connection.unchecked_transaction()?;
-    let sql = "SELECT checkpoints.revision, session, conversations.revision
+    let sql = "SELECT checkpoints.revision, session, conversations.revision, name
                FROM conversations JOIN checkpoints ON conversation = id WHERE id = ?1";
     let found = transaction
         .prepare_cached(sql)?
-        .query_row([id], |row| Ok((count(row.get(0)?), row.get(1)?, count(row.get(2)?))))
+        .query_row([id], |row| Ok((count(row.get(0)?), row.get(1)?, count(row.get(2)?), row.get(3)?)))
         .optional()?;
-    let (checkpoint_revision, checkpoint, revision) =
+    let (checkpoint_revision, checkpoint, revision, name) =
         found.ok_or_else(|| StoreError::NotFound { id: id.to_owned() })?;
     let steps = steps_after(&transaction, id, checkpoint_revision)?;
-    Ok(Rows { checkpoint_revision, checkpoint, revision, steps })
+    Ok(Rows { name, checkpoint_revision, checkpoint, revision, steps })
 }
 
 fn steps_after(connection: &Connection, id: &str, revision: u64) -> Result<Vec<StepRow>, StoreError> {

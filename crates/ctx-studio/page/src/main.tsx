@@ -9,6 +9,7 @@ import { listen, outside } from "./notices";
 import { followPipeline } from "./pipeline/state";
 import { followAnswer } from "./talk/answer";
 import { followAttached } from "./talk/attached";
+import { followDrafts } from "./talk/drafts";
 import { followTalk } from "./talk/state";
 import { followScan } from "./books/state";
 import { followTitle } from "./title";
@@ -39,6 +40,7 @@ async function start(): Promise<void> {
   followPreview();
   followScan();
   followPipeline();
+  followDrafts();
   followTalk();
   followAnswer();
   followAttached();

@@ -62,9 +62,18 @@ export function filesOf(...kinds: ProjectFile["kind"][]): ProjectFile[] {
   return (projectInfo.value?.files ?? []).filter((one) => kinds.includes(one.kind));
 }
 
+/** Title of a file. A stored conversation without a title is named after its creation time. */
+export function titleOf({ path, isStored }: ProjectFile): string {
+  const at = isStored ? /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-\d{3}$/.exec(path) : null;
+  if (!at) return path;
+  const [, year, month, day, hour, minute] = at;
+  const date = new Date(`${year}-${month}-${day}T${hour}:${minute}Z`);
+  return t().talk.untitled(date.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" }));
+}
+
 /** What a choice of files calls one. */
-export function labelOf({ path, isStored }: ProjectFile): string {
-  return isStored ? t().talk.stored(path) : path;
+export function labelOf(file: ProjectFile): string {
+  return file.isStored ? t().talk.stored(titleOf(file)) : file.path;
 }
 
 /** What `ctx.toml` names. */

@@ -3,6 +3,8 @@ import { signal } from "@preact/signals";
 
 export const PAGES = ["preset", "pipeline", "talk", "books", "preview", "compare", "import", "start"] as const;
 export type PageName = (typeof PAGES)[number];
+/** Pages whose address is not their name, which leads to them too. */
+const ADDRESSES: Partial<Record<PageName, string>> = { talk: "chat" };
 export interface Route {
   page: PageName;
   file?: string;
@@ -10,7 +12,7 @@ export interface Route {
 
 function read(): Route {
   const [page, file] = location.hash.replace(/^#\/?/, "").split("/");
-  const known = PAGES.find((name) => name === page) ?? "preset";
+  const known = page === ADDRESSES.talk ? "talk" : (PAGES.find((name) => name === page) ?? "preset");
   return { page: known, file: file ? decodeURIComponent(file) : undefined };
 }
 
@@ -19,7 +21,8 @@ export const route = signal<Route>(read());
 addEventListener("hashchange", () => (route.value = read()));
 
 export function address(page: PageName, file = route.value.file): string {
-  return file ? `#/${page}/${encodeURIComponent(file)}` : `#/${page}`;
+  const name = ADDRESSES[page] ?? page;
+  return file ? `#/${name}/${encodeURIComponent(file)}` : `#/${name}`;
 }
 
 export function go(page: PageName, file = route.value.file, isReplaced = false): void {

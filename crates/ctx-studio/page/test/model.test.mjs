@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
 after(() => rmSync(out, { recursive: true }));
-const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons"].map((name) =>
+const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons", "talk/markdown"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );
 await build({
@@ -31,6 +31,7 @@ const { removal, resetEdits } = await import(join(out, "pipeline/edits.mjs"));
 const { groupsOf } = await import(join(out, "pipeline/groups.mjs"));
 const { changesOf } = await import(join(out, "import/reasons.mjs"));
 const { moveEdits, removeEdits, copyOf } = await import(join(out, "preset/actions.mjs"));
+const { parseMarkdown } = await import(join(out, "talk/markdown.mjs"));
 
 // A small generator with a seed, so that a failure can be repeated.
 function random(seed) {
@@ -285,4 +286,57 @@ test("changed fields of an import are grouped by status and reason", () => {
     ["unsupported", [["no equivalent", 1]]],
   ]);
   assert.equal(empty, 1);
+});
+
+/** Blocks as short text: what tests compare. */
+function written(blocks) {
+  const span = (one) =>
+    ({
+      text: () => one.text,
+      code: () => `<code>${one.text}</code>`,
+      break: () => "<br>",
+      link: () => `<a ${one.href}>${one.spans.map(span).join("")}</a>`,
+    })[one.kind]?.() ?? `<${one.kind}>${one.spans.map(span).join("")}</${one.kind}>`;
+  const spans = (all) => all.map(span).join("");
+  const block = (one) => {
+    if (one.kind === "paragraph") return spans(one.spans);
+    if (one.kind === "heading") return `#${one.level} ${spans(one.spans)}`;
+    if (one.kind === "code") return `[${one.language}|${one.text}]`;
+    if (one.kind === "quote") return `>(${written(one.blocks)})`;
+    if (one.kind === "list") return `${one.start ?? "-"}(${one.items.map(written).join(" | ")})`;
+    if (one.kind === "table") return `table(${[one.head, ...one.rows].map((row) => row.map(spans).join(",")).join(" | ")})`;
+    return one.kind;
+  };
+  return blocks.map(block).join(" / ");
+}
+
+test("Markdown of messages becomes blocks and spans", () => {
+  const cases = [
+    ["One\ntwo\n\nthree", "One<br>two / three"],
+    ["*She nods.* \"Yes, **now**.\" ~~no~~ ***both***", '<em>She nods.</em> "Yes, <strong>now</strong>." <del>no</del> <strong><em>both</em></strong>'],
+    ["**bold *and* more** 2 * 3 * 4, snake_case_name, _so_", "<strong>bold <em>and</em> more</strong> 2 * 3 * 4, snake_case_name, <em>so</em>"],
+    ["open **never closed, and *this", "open **never closed, and *this"],
+    ["a `x * y` and `` a`b `` and `open", "a <code>x * y</code> and <code>a`b</code> and `open"],
+    ["# Title #\n## Next\n#no", "#1 Title / #2 Next / #no"],
+    ["```js\nlet a = 1;\n\n# b\n```\nafter", "[js|let a = 1;\n\n# b] / after"],
+    ["~~~\nnever closed", "[|never closed]"],
+    ["- a\n- b\n  - c\n  - d\n- e", "-(a | b / -(c | d) | e)"],
+    ["3. a\n4. b\n\nIn\n1984. was", "3(a | b) / In<br>1984. was"],
+    ["> said\n> > deeper\n\nend", ">(said / >(deeper)) / end"],
+    ["| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 |\n\nx | y", "table(a,b | 1,2 | 3,) / x | y"],
+    ["---\n* * *", "rule / rule"],
+    ["[text](https://a.b/c_(d)) https://e.f/g. [x](javascript:alert(1)) ![i](http://h)", "<a https://a.b/c_(d)>text</a> <a https://e.f/g>https://e.f/g</a>. [x](javascript:alert(1)) <a http://h>i</a>"],
+    ["<b>no</b> &amp; \\*kept\\*", "<b>no</b> &amp; *kept*"],
+    [">".repeat(50) + " deep", ">(".repeat(6) + ">".repeat(44) + " deep" + ")".repeat(6)],
+  ];
+  for (const [text, expected] of cases) assert.equal(written(parseMarkdown(text)), expected, text);
+});
+
+test("Markdown of 100,000 characters of syntax loses no word", () => {
+  const words = (blocks) => JSON.stringify(blocks).replace(/[^a-z]/g, "");
+  for (const unit of ["*a", "_a ", "**a*", "[a](", "](http://a", "`a``", "~~a", "> ", "- ", "  - a\n", "|a", "|-", "# ", "#", "\\", " ", "![", "***a**", "a|\n-|\n", "```", "https://.", "1. "]) {
+    const text = unit.repeat(Math.ceil(100_000 / unit.length));
+    const blocks = parseMarkdown(`${text}x`);
+    assert.ok(words(blocks).includes("x"), unit);
+  }
 });

@@ -97,6 +97,24 @@ pub(crate) fn make_session(server: &Server, call: &Call) -> Result<Reply, Refusa
     Reply::json(&MadeSession { id })
 }
 
+pub(crate) fn greetings(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::greetings(server, call)?)
+}
+
+pub(crate) fn search(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    Reply::json(&talk::search(server, call)?)
+}
+
+pub(crate) fn rename(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    talk::rename(server, call)?;
+    Reply::json(&Nothing {})
+}
+
+pub(crate) fn delete(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    talk::delete(server, call)?;
+    Reply::json(&Nothing {})
+}
+
 /// Begins a conversation in the store.
 pub(crate) fn create(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     Reply::json(&talk::create(server, call)?)

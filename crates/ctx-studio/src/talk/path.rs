@@ -5,11 +5,11 @@ use ctx_language::Language;
 use ctx_tokens::Counter;
 use ctx_types::Attachment;
 use ctx_types::internal::{DisplayNode, DisplayState, display_path};
-use ctx_types::session::{HistoryEntry, NodeId, Session};
+use ctx_types::session::{HistoryEntry, Node, NodeId, Session};
 
 use super::Known;
 use super::inserted::inserted;
-use crate::api_talk::{BranchView, ConversationView, MessageState, MessageView, SummaryFigures};
+use crate::api_talk::{BranchView, ConversationView, FailureView, MessageState, MessageView, SummaryFigures};
 
 /// How many messages are told at once, and how much of each.
 const MAX_ROWS: usize = 200;
@@ -86,7 +86,8 @@ fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView 
     let (id, node) = (shown.id, shown.node);
     let message = node.to_message(id);
     let text = message.text();
-    let cut = start(&text, MAX_TEXT);
+    let (text, failure) = split_failure(node, &text);
+    let cut = start(text, MAX_TEXT);
     let counter = Counter::estimate();
     MessageView {
         id: id.to_string(),
@@ -94,7 +95,7 @@ fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView 
         role: node.role.unwrap_or_default().to_string(),
         name: node.name.as_deref().map(str::to_owned),
         is_cut: cut.len() < text.len(),
-        tokens: ctx_types::ports::TokenCounter::count_text(&counter, &ctx_types::Text::from(&*text)).into(),
+        tokens: ctx_types::ports::TokenCounter::count_text(&counter, &ctx_types::Text::from(text)).into(),
         text: cut.to_owned(),
         calls: message.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect(),
         attachments: message.attachments.iter().map(named).collect(),
@@ -108,8 +109,21 @@ fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView 
             DisplayState::Visible | DisplayState::Disabled => None,
         },
         branch: branch(session, id),
+        failure,
         summary: figures(session, id, counter),
     }
+}
+
+/// Splits the report of a failed turn into the partial reply and the error. Turns store both in one text.
+fn split_failure<'a>(node: &Node, text: &'a str) -> (&'a str, Option<FailureView>) {
+    if !node.is_error() {
+        return (text, None);
+    }
+    let Some((partial, error)) = text.rsplit_once("LLM_ERROR\n- Code: ") else {
+        return ("", Some(FailureView { code: None, message: text.to_owned() }));
+    };
+    let (code, message) = error.split_once("\n- Message: ").unwrap_or((error, ""));
+    (partial.trim_end(), Some(FailureView { code: Some(code.to_owned()), message: message.to_owned() }))
 }
 
 /// Names an attached file, whatever of it is given.
@@ -143,4 +157,27 @@ pub(super) fn start(text: &str, most: usize) -> &str {
         end -= 1;
     }
     text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::Role;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, partial: &str, code: Option<&str>, message: &str) {
+        let mut node = Node::new(Role::Assistant, text);
+        assert_eq!(split_failure(&node, text), (text, None));
+        node.kept.set("partType", serde_json::json!("error"));
+        let failure = FailureView { code: code.map(str::to_owned), message: message.to_owned() };
+        assert_eq!(split_failure(&node, text), (partial, Some(failure)));
+    }
+
+    #[test]
+    fn splits_failure_from_partial_reply() {
+        check("Half\n\nLLM_ERROR\n- Code: C\n- Message: two\nlines", "Half", Some("C"), "two\nlines");
+        check("LLM_ERROR\n- Code: C\n- Message: m", "", Some("C"), "m");
+        check("timeout", "", None, "timeout");
+    }
 }

@@ -54,6 +54,17 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<StepTaken, Refusal> {
     written(server, call, file, (label, about))
 }
 
+/// Activates a message, so the next reply starts a branch below it.
+pub(super) fn go_to(mut file: SessionFile, id: &str) -> Result<SessionFile, Refusal> {
+    let node = file.session.node(id).filter(|node| node.parent_id.is_some());
+    node.ok_or_else(|| Refusal::not_found(phrase!("no message `{id}`", id)))?;
+    if **file.session.active_leaf_id() != *id {
+        let op = SessionOp::ActivateLeaf { id: id.into() };
+        file.apply(StepLabel::SWITCH_BRANCH, now(), &op).map_err(ctx_project::ProjectError::from)?;
+    }
+    Ok(file)
+}
+
 /// Undoes or redoes the steps of a turn. Returns the label of the last one.
 fn repeat(
     steps: usize,
@@ -81,14 +92,15 @@ fn operation(file: &SessionFile, step: ConversationStep) -> Result<(String, Sess
         }
         ConversationStep::Branch { id, text } => {
             let node = there(&id)?;
-            let (parent, role) = (node.parent_id.clone().unwrap_or_default(), node.role.unwrap_or_default());
-            let (new, op) = appended(parent, role, text)?;
+            let parent = node.parent_id.clone().unwrap_or_default();
+            let other = Node::new(node.role.unwrap_or_default(), text);
+            let (new, op) = appended(parent, Node { attachments: node.attachments.clone(), ..other })?;
             (format!("branch from {id}"), op, new)
         }
         ConversationStep::Append { role, text } => {
             let role = Role::parse(&role)
                 .ok_or_else(|| Refusal::malformed(phrase!("unknown role `{role}`", role)))?;
-            let (new, op) = appended(session.active_leaf_id().clone(), role, text)?;
+            let (new, op) = appended(session.active_leaf_id().clone(), Node::new(role, text))?;
             ("add a message".to_owned(), op, new)
         }
         ConversationStep::Activate { id } => {
@@ -111,12 +123,12 @@ fn operation(file: &SessionFile, step: ConversationStep) -> Result<(String, Sess
     })
 }
 
-fn appended(parent: NodeId, role: Role, text: String) -> Result<(String, SessionOp), Refusal> {
+fn appended(parent: NodeId, node: Node) -> Result<(String, SessionOp), Refusal> {
     let id = random::<9>()
         .map_err(|_| Refusal::new(503, codes::BUSY, phrase!("cannot get random bytes from the system")))?;
     // Never one that a command line would take for an option.
     let id = format!("m{id}");
-    let node = Box::new(Node::new(role, text).with_id(id.as_str()));
+    let node = Box::new(node.with_id(id.as_str()));
     Ok((id, SessionOp::Append { parent, node }))
 }
 

@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use ctx_chat::{Conversation, ConversationEntry, ConversationStore as _, SqliteStore};
+use ctx_chat::{Conversation, ConversationEntry, ConversationStore as _, SpillFolder, SqliteStore};
 use ctx_project::chat::{new_id, now};
 use ctx_project::error::Result as ProjectResult;
+use ctx_project::files;
 use ctx_project::session_file::SessionFile;
 use ctx_project::store;
-use ctx_types::session::Session;
-use ctx_types::{Phrase, phrase};
+use ctx_types::session::{Node, Session};
+use ctx_types::{Content, Phrase, Role, phrase};
 
-use super::attached;
+use super::{attached, greetings};
 use crate::access::lock;
 use crate::api::NoticeKind;
 use crate::api_files::{FileKind, ProjectFile};
-use crate::api_talk::{MadeSession, NewConversation};
+use crate::api_talk::{DeleteConversation, MadeSession, NewConversation, RenameConversation};
 use crate::call::{Call, Refusal};
 use crate::folder::id_of;
 use crate::notices::Notices;
@@ -31,6 +32,9 @@ const MAX_OPENED: usize = 100;
 /// How long the name of a conversation may be, in characters.
 const MAX_NAME: usize = 200;
 
+/// Maximum length of a title from the user's first message, in characters.
+const MAX_TITLE: usize = 60;
+
 /// The store, and what it has.
 #[derive(Debug)]
 pub(crate) struct StoredTalks {
@@ -41,7 +45,7 @@ pub(crate) struct StoredTalks {
 
 #[derive(Debug, Default)]
 struct State {
-    store: Option<SqliteStore>,
+    store: Option<(SqliteStore, SpillFolder)>,
     /// Why it cannot be opened.
     failure: Option<Phrase>,
     listed: Vec<Listed>,
@@ -107,7 +111,7 @@ impl StoredTalks {
     /// known from the last look.
     pub(crate) fn keep(&self, id: &str) {
         let mut state = lock(&self.state);
-        let Some(store) = state.store.clone().filter(|_| state.is_cut) else { return };
+        let Some((store, _)) = state.store.clone().filter(|_| state.is_cut) else { return };
         if state.listed.iter().all(|listed| listed.id != id) {
             let entries = pollster::block_on(store.list()).unwrap_or_default();
             state.listed.extend(entries.into_iter().map(Listed::of).find(|entry| entry.id == id));
@@ -129,29 +133,52 @@ impl StoredTalks {
     }
 
     pub(crate) fn store(&self) -> Option<SqliteStore> {
-        lock(&self.state).store.clone()
+        lock(&self.state).store.clone().map(|(store, _)| store)
+    }
+
+    /// Returns the listed conversations, most recently changed first: their ids on the page and in the store.
+    pub(crate) fn names(&self) -> Vec<(String, String)> {
+        let state = lock(&self.state);
+        state.listed.iter().map(|listed| (listed.id.clone(), listed.entry.id.clone())).collect()
+    }
+
+    /// Sets a missing title to the first words of the user. `said` is the next message.
+    pub(crate) fn add_title(&self, id: &str, session: &Session, said: &str) -> Result<(), Refusal> {
+        let Some(name) = self.name(id) else { return Ok(()) };
+        let (has_title, store) = {
+            let state = lock(&self.state);
+            let listed = state.listed.iter().find(|listed| listed.id == id);
+            let title = listed.and_then(|listed| listed.entry.name.as_ref());
+            (title.is_some_and(|title| !title.trim().is_empty()), state.store.clone())
+        };
+        let first = session.path().into_iter().find(|node| is_of_user(node));
+        let first = first.and_then(|node| node.content.as_ref()).map(Content::text);
+        let title = first_words(first.as_deref().unwrap_or(said));
+        if let Some((store, _)) = store.filter(|_| !has_title && !title.is_empty()) {
+            pollster::block_on(store.rename(&name, Some(title))).map_err(ctx_project::ProjectError::from)?;
+        }
+        Ok(())
     }
 
     /// Returns the store, which is made if there is none.
     fn made(&self) -> Result<SqliteStore, Refusal> {
         let mut state = lock(&self.state);
-        if let Some(store) = &state.store {
+        if let Some((store, _)) = &state.store {
             return Ok(store.clone());
         }
-        let store = store::open(self.path.as_deref(), &ctx_project::Config::default())?.0;
-        state.store = Some(store.clone());
-        Ok(store)
+        let opened = store::open(self.path.as_deref(), &ctx_project::Config::default())?;
+        Ok(state.store.insert(opened).0.clone())
     }
 }
 
 impl State {
     fn look(&mut self, path: Option<&PathBuf>, notices: &Notices) -> ProjectResult<()> {
         let store = match (&self.store, path) {
-            (Some(store), _) => store.clone(),
+            (Some((store, _)), _) => store.clone(),
             (None, Some(path)) if path.exists() => {
                 let config = ctx_project::Config::default();
-                let Some((store, _)) = store::open_existing(Some(path), &config)? else { return Ok(()) };
-                self.store.insert(store).clone()
+                let Some(opened) = store::open_existing(Some(path), &config)? else { return Ok(()) };
+                self.store.insert(opened).0.clone()
             }
             (None, _) => return Ok(()),
         };
@@ -167,15 +194,17 @@ impl State {
         let listed = entries.into_iter().enumerate().filter(is_listed);
         self.listed = listed.map(|(_, entry)| Listed::of(entry)).collect();
         self.place = place;
-        let before: BTreeMap<&str, u64> =
-            before.iter().map(|listed| (listed.id.as_str(), listed.entry.revision)).collect();
+        let before: BTreeMap<&str, &ConversationEntry> =
+            before.iter().map(|listed| (listed.id.as_str(), &listed.entry)).collect();
         for Listed { id, entry } in &self.listed {
-            if before.get(id.as_str()).is_some_and(|revision| *revision != entry.revision) {
+            if before.get(id.as_str()).is_some_and(|before| before.revision != entry.revision) {
                 notices.tell(NoticeKind::File, Some(id), Some(entry.revision), None);
             }
         }
-        let is_known = |listed: &Listed| before.contains_key(listed.id.as_str());
-        if self.listed.len() != before.len() || !self.listed.iter().all(is_known) {
+        let is_same = |listed: &Listed| {
+            before.get(listed.id.as_str()).is_some_and(|before| before.name == listed.entry.name)
+        };
+        if self.listed.len() != before.len() || !self.listed.iter().all(is_same) {
             notices.tell(NoticeKind::Project, None, None, None);
         }
         Ok(())
@@ -189,14 +218,70 @@ impl Listed {
     }
 }
 
-/// Begins a conversation in the store: an empty one, or one of the folder as it is.
-pub(crate) fn create(server: &Server, call: &Call) -> Result<MadeSession, Refusal> {
-    server.refuse_read_only()?;
-    let NewConversation { name, from } = call.json()?;
-    if name.as_ref().is_some_and(|name| name.chars().count() > MAX_NAME) {
+/// Returns whether a message is from the user.
+fn is_of_user(node: &Node) -> bool {
+    node.role == Some(Role::User) && !node.is_summary()
+}
+
+/// Returns the first words of a text, for a title.
+fn first_words(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default().trim_end();
+    if line.chars().count() <= MAX_TITLE {
+        return line.to_owned();
+    }
+    let start: String = line.chars().take(MAX_TITLE).collect();
+    let words = start.rsplit_once(' ').map_or(start.as_str(), |(words, _)| words);
+    format!("{}…", words.trim_end())
+}
+
+/// Trims a title. Fails if it is too long.
+fn checked(name: &str) -> Result<&str, Refusal> {
+    if name.chars().count() > MAX_NAME {
         let message = phrase!("a name can have at most {limit} characters", limit = MAX_NAME);
         return Err(Refusal::malformed(message));
     }
+    Ok(name.trim())
+}
+
+/// Renames a stored conversation.
+pub(crate) fn rename(server: &Server, call: &Call) -> Result<(), Refusal> {
+    server.refuse_read_only()?;
+    let RenameConversation { name } = call.json()?;
+    let name = Some(checked(&name)?).filter(|name| !name.is_empty()).map(str::to_owned);
+    let (id, (store, _)) = in_store(server, call.part("f"))?;
+    pollster::block_on(store.rename(&id, name)).map_err(ctx_project::ProjectError::from)?;
+    server.look();
+    Ok(())
+}
+
+/// Deletes a stored conversation and its tool results.
+pub(crate) fn delete(server: &Server, call: &Call) -> Result<(), Refusal> {
+    server.refuse_read_only()?;
+    let DeleteConversation {} = call.json()?;
+    let _writing = server.talks.begin();
+    server.turns.refuse_running(call.part("f"))?;
+    let (id, (store, results)) = in_store(server, call.part("f"))?;
+    // Deletes the files first: if this fails, the conversation can be deleted again.
+    results.delete(&id).map_err(|error| {
+        let reason = files::reason(&error);
+        Refusal::unusable(phrase!("cannot delete the tool results of the conversation: {reason}", reason))
+    })?;
+    pollster::block_on(store.delete(&id)).map_err(ctx_project::ProjectError::from)?;
+    server.look();
+    Ok(())
+}
+
+/// Returns the store and the id in it. Fails for a file of the folder.
+fn in_store(server: &Server, id: &str) -> Result<(String, (SqliteStore, SpillFolder)), Refusal> {
+    let name = server.stored.name(id).zip(lock(&server.stored.state).store.clone());
+    name.ok_or_else(|| Refusal::not_found(phrase!("no such conversation in the store")))
+}
+
+/// Creates a stored conversation: empty, with greetings, or as a copy.
+pub(crate) fn create(server: &Server, call: &Call) -> Result<MadeSession, Refusal> {
+    server.refuse_read_only()?;
+    let NewConversation { name, from, greets, greeting } = call.json()?;
+    let name = name.as_deref().map(checked).transpose()?;
     let id = new_id();
     let mut session = match &from {
         Some(from) => {
@@ -206,12 +291,34 @@ pub(crate) fn create(server: &Server, call: &Call) -> Result<MadeSession, Refusa
         }
         None => Session::new(&*id),
     };
-    if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
-        session.header.name = Some(name.trim().into());
+    if let Some(greets) = greets {
+        greetings::begin(server, &greets, greeting, &mut session)?;
+    }
+    if let Some(name) = name.filter(|name| !name.is_empty()) {
+        session.header.name = Some(name.into());
     }
     let store = server.stored.made()?;
     let imported = pollster::block_on(Conversation::import(&store, &id, session, Some(now())));
     imported.map_err(ctx_project::ProjectError::from)?;
     server.look();
     Ok(MadeSession { id: id_of(&format!("\0{id}")) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_conversation_by_first_words() {
+        let (long, wide) = ("word ".repeat(20), "字".repeat(80));
+        let cases = [
+            ("  When do I sow basil?\nAnd then? ", "When do I sow basil?".to_owned()),
+            ("", String::new()),
+            (&long, format!("{}…", "word ".repeat(12).trim_end())),
+            (&wide, format!("{}…", "字".repeat(60))),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(first_words(text), expected, "{text}");
+        }
+    }
 }

@@ -15,14 +15,15 @@ use ctx_language::Language;
 use ctx_pipeline::Cancel;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, now};
 use ctx_project::error::Result as ProjectResult;
-use ctx_project::session_file::SessionFile;
+use ctx_project::files::FilesRead;
+use ctx_project::session_file::{SessionFile, Target};
 use ctx_project::session_store::SessionStore;
 use ctx_project::{EndpointOptions, store};
 use ctx_types::{Phrase, StoredAttachment, ToolCall, phrase};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use super::{attached, open, path};
+use super::{attached, open, path, steps};
 use crate::access::lock;
 use crate::api::NoticeKind;
 use crate::api_turn::{BeginTurn, CallVerdict, PendingCall, SummaryOf, SummaryWork, TurnBegun, TurnView};
@@ -150,11 +151,18 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
     let asked: BeginTurn = call.json()?;
     let id = call.part("f");
     let writing = server.talks.begin();
-    let file = open(server, id, &asked.base)?;
+    let mut file = open(server, id, &asked.base)?;
     let mut setup = setup(server, &asked)?;
     setup.look_in(attached::folder(server, id)?);
     let attachments = attached::stored(server, id, &asked.attachments)?;
     let said = Said { text: asked.turn.input.unwrap_or_default(), attachments };
+    if let Some(message) = &asked.answer_to {
+        file = steps::go_to(file, message)?;
+        if !asked.dry_run {
+            file.save(&Target::InPlace, &FilesRead::default())?;
+            super::told(server, id, file.clone());
+        }
+    }
     if asked.dry_run {
         return would_send(&setup, &file, said);
     }
@@ -162,6 +170,7 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
         (Some(conversation), Some(store)) => Log::Store(store, Box::new(conversation)),
         _ => Log::File(path(server, id)?),
     };
+    server.stored.add_title(id, &file.session, &said.text)?;
     let turn = server.turns.begin(id, call.language, None)?;
     attached::sent(server, id, &asked.attachments)?;
     drop(writing);

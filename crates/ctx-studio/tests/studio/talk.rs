@@ -317,3 +317,108 @@ fn a_model_is_asked_for_a_summary_only_where_there_is_something_to_summarize() {
     assert_eq!(server.get(&format!("/api/conversations/{id}/turn")).good()["isRunning"], false);
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
+
+/// Returns the stored conversations of the listing: title and id.
+fn stored(server: &Running) -> Vec<(String, String)> {
+    let project = server.get("/api/project").good();
+    let files = project["files"].as_array().unwrap().iter().filter(|file| file["isStored"] == true);
+    let text = |file: &Value, key: &str| file[key].as_str().unwrap().to_owned();
+    files.map(|file| (text(file, "path"), text(file, "id"))).collect()
+}
+
+#[test]
+fn starts_conversation_with_greetings_as_branches() {
+    let place = folder();
+    let agent = "greetings:\n  - {name: At the gate, content: 'Hello, I am {{char}}.'}\n  - {content: ' '}\n  \
+        - {content: The rain has stopped.}\n";
+    let path = project(&place).join("agent.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}{agent}")).unwrap();
+    let server = start(&place);
+    let greets = json!({ "agent": server.id("agent.yaml"), "profile": "" });
+    let listed = server.ask("POST", "/api/greetings", &greets).good();
+    let expected = json!([
+        { "title": "At the gate", "head": "Hello, I am Robin." },
+        { "title": "The rain has stopped.", "head": "The rain has stopped." },
+    ]);
+    assert_eq!(listed["greetings"], expected);
+    for (greeting, text) in
+        [(0, "Hello, I am Robin."), (1, "The rain has stopped."), (9, "The rain has stopped.")]
+    {
+        let asked = json!({ "greets": greets, "greeting": greeting });
+        let made = server.ask("POST", "/api/conversations", &asked).good();
+        let shown = view(&server, made["id"].as_str().unwrap(), "");
+        assert_eq!((&shown["total"], &shown["rows"][0]["text"]), (&json!(1), &json!(text)));
+        assert_eq!(shown["rows"][0]["branch"]["of"], 2);
+        assert_eq!(shown["undo"], json!([]));
+    }
+    let nobody = json!({ "agent": "nobody" });
+    server.ask("POST", "/api/greetings", &nobody).refused(404);
+    server.ask("POST", "/api/conversations", &json!({ "greets": nobody })).refused(404);
+    assert_eq!(stored(&server).len(), 3);
+}
+
+#[test]
+fn renames_searches_and_deletes_stored_conversations() {
+    let (place, server, file) = session(3);
+    let id = copied(&server, &file);
+    let path = |verb: &str| format!("/api/conversations/{id}/{verb}");
+    server.ask("POST", &path("rename"), &json!({ "name": " The garden " })).good();
+    assert_eq!(stored(&server), [("The garden".to_owned(), id.clone())]);
+    server.ask("POST", &path("rename"), &json!({ "name": "x".repeat(201) })).refused(400);
+    server.ask("POST", &format!("/api/conversations/{file}/rename"), &json!({ "name": "x" })).refused(404);
+
+    step(&server, &id, &json!({ "kind": "append", "role": "user", "text": "Is it RAINING?" }));
+    let search = |text: &str| server.get(&format!("/api/search?text={text}")).good();
+    let found = search("raining");
+    assert_eq!((&found["hits"][0]["conversation"], &found["isCut"]), (&json!(id), &json!(false)));
+    assert_eq!((&found["hits"][0]["excerpt"], &found["hits"][1]), (&json!("Is it RAINING?"), &Value::Null));
+    assert_eq!(
+        search("room%202")["hits"].as_array().unwrap().len(),
+        3,
+        "of the store, the session and its list"
+    );
+    assert_eq!(search("")["hits"], json!([]));
+
+    server.ask("POST", &format!("/api/conversations/{file}/delete"), &json!({})).refused(404);
+    server.ask("POST", &path("delete"), &json!({})).good();
+    assert!(stored(&server).is_empty());
+    server.get(&format!("/api/conversations/{id}")).refused(404);
+    server.ask("POST", &path("delete"), &json!({})).refused(404);
+    assert!(project(&place).join("long.session.json").exists());
+}
+
+#[test]
+fn answers_earlier_message_on_new_branch() {
+    let (_place, server, file) = session(4);
+    for id in [copied(&server, &file), file] {
+        let before = view(&server, &id, "");
+        let third = ids(&before)[2];
+        let turn = |message: &str| {
+            let asked = json!({ "base": before["hash"], "agent": server.id("agent.yaml"), "answerTo": message, "dryRun": true });
+            server.ask("POST", &format!("/api/conversations/{id}/turns"), &asked)
+        };
+        let body = turn(third).good()["body"].as_str().unwrap().to_owned();
+        assert!(body.contains("room 3 on") && !body.contains("room 4 on"), "{body}");
+        assert_eq!(view(&server, &id, ""), before, "a look changes nothing");
+        turn("nobody").refused(404);
+    }
+}
+
+#[test]
+fn keeps_attachments_of_edited_message_on_new_branch() {
+    let place = folder();
+    let node = json!({ "role": "user", "content": "Look.", "parentId": "r", "childrenIds": [],
+        "attachments": [{ "id": "1", "name": "note.txt", "path": "attachments/note.txt" }] });
+    let session = json!({ "id": "s", "rootNodeId": "r", "activeLeafId": "m", "nodes": {
+        "r": { "role": "system", "content": "", "parentId": null, "childrenIds": ["m"] }, "m": node } });
+    std::fs::write(project(&place).join("s.json"), session.to_string()).unwrap();
+    let server = start(&place);
+    let id = server.id("s.json");
+    step(&server, &id, &json!({ "kind": "branch", "id": "m", "text": "Look here." }));
+    let shown = view(&server, &id, "");
+    assert_eq!(
+        (&shown["rows"][0]["text"], &shown["rows"][0]["attachments"]),
+        (&json!("Look here."), &json!(["note.txt"]))
+    );
+}

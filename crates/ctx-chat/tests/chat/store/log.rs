@@ -1,11 +1,11 @@
 //! Steps: kept before the call returns, undone and redone after a restart.
 
-use ctx_chat::{Conversation, ConversationStore, StoreError};
+use ctx_chat::{Conversation, ConversationStore, SqliteStore, StoreError};
 use ctx_types::Role;
 use ctx_types::session::{Node, Session, SessionOp};
 
 use crate::store::place::on_every_store;
-use crate::store::{chat, words};
+use crate::store::{block_on, chat, words};
 
 /// Writes three things, does what the test does, and compares what is said in memory and after loading.
 #[track_caller]
@@ -197,5 +197,20 @@ fn conversations_are_listed_the_latest_first_and_deleted_whole() {
         assert!(matches!(store.delete("new").await, Err(StoreError::NotFound { .. })));
         assert!(matches!(Conversation::load(&*store, "new").await, Err(StoreError::NotFound { .. })));
         assert!(matches!(Conversation::create(&*store, "old", None).await, Err(StoreError::Exists { .. })));
+    });
+}
+
+#[test]
+fn renames_conversation_in_list_and_file() {
+    block_on(async {
+        let store = SqliteStore::in_memory().unwrap();
+        let mut chat = Conversation::create(&store, "c", None).await.unwrap();
+        store.rename("c", Some("Garden".to_owned())).await.unwrap();
+        // The open conversation still has the old title.
+        chat.append(&store, Node::new(Role::User, "a"), None).await.unwrap();
+        assert_eq!(store.list().await.unwrap()[0].name.as_deref(), Some("Garden"));
+        let loaded = Conversation::load(&store, "c").await.unwrap();
+        assert_eq!(loaded.session().header.name.as_deref(), Some("Garden"));
+        assert!(matches!(store.rename("other", None).await, Err(StoreError::NotFound { .. })));
     });
 }

@@ -23,7 +23,7 @@ use crate::commands::chat::tools::Asking;
 use crate::commands::chat::tree;
 use crate::exit::Exit;
 use crate::{lang, show};
-use ctx_project::chat::now;
+use ctx_project::chat::{Greeting, now};
 use ctx_project::error::Result;
 use ctx_project::files;
 
@@ -159,7 +159,7 @@ impl Talk<'_> {
         if self.conversation.is_some() {
             return Ok(());
         }
-        let greetings = greeting::all(self.setup);
+        let greetings = self.setup.chat.greetings();
         let number = match (wanted, greetings.len()) {
             (Some(number), count) => greeting::check_number(number, count)?,
             (None, 0) => return Ok(()),
@@ -175,13 +175,13 @@ impl Talk<'_> {
         }
         self.setup.begin(&mut self.conversation).await?;
         if let (Some((store, _)), Some(conversation)) = (&self.setup.chat.store, &mut self.conversation) {
-            show::result(&format!("{}\n", chosen.text()))?;
+            show::result(&format!("{}\n", chosen.text))?;
             self.setup.stops.stored(conversation.append(store, chosen.into_node(), Some(now()))).await?;
         }
         Ok(())
     }
 
-    async fn choose(&self, greetings: &[greeting::Greeting]) -> usize {
+    async fn choose(&self, greetings: &[Greeting]) -> usize {
         for (index, greeting) in greetings.iter().enumerate() {
             let line = format!("{:>4}  {}", index + 1, greeting.title());
             show::note(self.setup.language, &Phrase::verbatim(line));

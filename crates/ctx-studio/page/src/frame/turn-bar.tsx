@@ -1,6 +1,7 @@
 // What the preview is made for, and how much room is left.
 import { useState } from "preact/hooks";
 import { filesOf, labelOf, projectInfo, registry } from "../project";
+import { route } from "../route";
 import { inputs, now, setTurn, turn } from "../turn";
 import { t } from "../language";
 import { Button, IconButton } from "../ui/button";
@@ -14,6 +15,8 @@ export function TurnBar() {
   const [isOpen, setOpen] = useState(false);
   const { conversation, profile, worldbooks } = inputs.value;
   const settings = turn.value;
+  // The page has both itself.
+  const isChat = route.value.page === "talk";
   const prefix = settings.prefix ?? "";
   const none = { value: "", label: t().none };
   const options = (...kinds: Parameters<typeof filesOf>) => [
@@ -25,28 +28,32 @@ export function TurnBar() {
   return (
     <section class={`turn ${isOpen ? "open" : ""}`} aria-label={t().turn}>
       <div class="turn-row first">
-        <Field
-          label={t().input}
-          isLabelHidden
-          placeholder={t().inputHint}
-          value={settings.input ?? ""}
-          size="wide"
-          onInput={(input) => setTurn({ input })}
-          testId="input"
-        />
+        {!isChat && (
+          <Field
+            label={t().input}
+            isLabelHidden
+            placeholder={t().inputHint}
+            value={settings.input ?? ""}
+            size="wide"
+            onInput={(input) => setTurn({ input })}
+            testId="input"
+          />
+        )}
         <Meter />
         <Button class="only-narrow" icon={isOpen ? "chevron-up" : "chevron-down"} onClick={() => setOpen(!isOpen)}>
           {t().turn}
         </Button>
       </div>
       <div class="turn-row settings">
-        <Select
-          label={t().conversation}
-          value={conversation ?? ""}
-          options={options("conversation")}
-          onChange={(id) => (inputs.value = { ...inputs.value, conversation: id })}
-          testId="conversation"
-        />
+        {!isChat && (
+          <Select
+            label={t().conversation}
+            value={conversation ?? ""}
+            options={options("conversation")}
+            onChange={(id) => (inputs.value = { ...inputs.value, conversation: id })}
+            testId="conversation"
+          />
+        )}
         <Select
           label={t().profile}
           value={profile ?? ""}

@@ -8,6 +8,7 @@ import { toast } from "../announce";
 import { inputs, turn } from "../turn";
 import { route } from "../route";
 import { t } from "../language";
+import { goToEnd } from "./scroll";
 import { load, notify, stepOnItsWay, talk, talkId, talkPath } from "./state";
 
 export const answer = signal<TurnView | undefined>(undefined);
@@ -74,21 +75,36 @@ function take(told: TurnView): void {
   if (taken && !told.isRunning) notify(taken);
 }
 
-function body(text: string, dryRun: boolean, attachments: readonly AttachedFile[] = []): BeginTurn {
+/** The place of a reply that does not follow the newest message. */
+export interface ReplyPlace {
+  /** Id of the message to answer again. */
+  answerTo?: string;
+  /** Whether to continue the newest reply. */
+  continues?: boolean;
+}
+
+function body(
+  text: string,
+  dryRun: boolean,
+  attachments: readonly AttachedFile[] = [],
+  { answerTo, continues }: ReplyPlace = {},
+): BeginTurn {
   const { conversation: _, modelSettings: __, ...files } = inputs.peek();
   return {
     base: talk.peek()?.hash ?? "",
     agent: agentId.peek(),
     ...files,
-    turn: { ...turn.peek(), input: text },
+    turn: { ...turn.peek(), input: text, ...(continues ? { kind: "continue" } : {}) },
+    ...(answerTo === undefined ? {} : { answerTo }),
     attachments: [...attachments],
     dryRun,
   };
 }
 
 /** Sends a message; without a text and files what is pending is answered. */
-export function send(text: string, files: readonly AttachedFile[] = []): Promise<boolean> {
-  return begin("/turns", () => body(text, false, files));
+export function send(text: string, files: readonly AttachedFile[] = [], place?: ReplyPlace): Promise<boolean> {
+  goToEnd();
+  return begin("/turns", () => body(text, false, files, place));
 }
 
 /** Has the model write a summary; with which model, the settings of the turn say. */

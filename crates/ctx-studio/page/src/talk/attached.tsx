@@ -95,14 +95,14 @@ export function AttachedFiles({ after }: { after: () => void }) {
 export function AttachButton({ isDisabled }: { isDisabled: boolean }) {
   return (
     <FileButton
-      icon="file-input"
+      icon="paperclip"
+      kind="quiet"
       isDisabled={isDisabled || isAttaching.value}
       title={t().talk.attachHint}
+      label={t().talk.attach}
       onFiles={attach}
       filesTestId="attach-files"
       testId="attach"
-    >
-      {t().talk.attach}
-    </FileButton>
+    />
   );
 }

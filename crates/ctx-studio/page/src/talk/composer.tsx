@@ -1,35 +1,45 @@
-// A message that is sent to the model, or only added; and what would be sent, before it is.
+// The next message of the user. It is the input of the turn, so the preview shows it while the user types.
 import { useRef, useState } from "preact/hooks";
+import { copyText } from "../copy";
 import { PrefixNote } from "../inspector/prefix-note";
 import { preview } from "../preview";
+import { projectInfo } from "../project";
 import { CallError } from "../transport";
-import { t } from "../language";
+import { setTurn, turn } from "../turn";
+import { figure, t } from "../language";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
-import { Select } from "../ui/field";
-import { isAnswering, isAsking, send, wouldSend } from "./answer";
+import { Icon } from "../ui/icon";
+import { Menu } from "../ui/menu";
+import { answer, isAnswering, isAsking, send, stop, wouldSend } from "./answer";
 import { attach, AttachButton, attached, AttachedFiles, isAttaching } from "./attached";
+import { editLast, swipeLast } from "./message-actions";
+import { goToEnd, hasNewText } from "./scroll";
 import { isBusy, take, talk } from "./state";
 
-const ROLES = ["user", "assistant", "system"];
+const ROLES = ["user", "assistant", "system"] as const;
+/** Keys in the empty composer that switch between versions of the newest reply. */
+const SWIPES: Partial<Record<string, -1 | 1>> = { ArrowLeft: -1, ArrowRight: 1 };
+/** Touch keyboards have no Shift+Enter, so Enter starts a line there. */
+const isTouched = matchMedia("(pointer: coarse)");
 
 export function Composer() {
-  const [text, setText] = useState("");
-  const [role, setRole] = useState("user");
   const [request, show] = useState<string | undefined>(undefined);
-  const { addMessage, messageHint, sendIt, showRequest, requestTitle, onlyAdd } = t().talk;
   const area = useRef<HTMLTextAreaElement>(null);
+  const texts = t().talk;
+  const text = turn.value.input ?? "";
   const isBlank = text.trim() === "";
   const isNothing = isBlank && attached.value.length === 0;
   // What is sent names the state of the file that it goes on with.
   const isNow = isBusy.value || isAsking.value || isAnswering.value || isAttaching.value || talk.value === undefined;
+  const isReplying = isAnswering.value && answer.value?.summary === undefined;
   // What was typed meanwhile stays.
-  const clear = () => setText((now) => (now === text ? "" : now));
-  const add = async () => {
-    if (!isBlank && attached.peek().length === 0 && (await take({ kind: "append", role, text }))) clear();
+  const clear = () => (turn.peek().input ?? "") === text && setTurn({ input: undefined });
+  const add = async (role: string) => {
+    if (await take({ kind: "append", role, text })) clear();
+    goToEnd();
   };
   const say = async () => {
-    if (role !== "user") return add();
     const files = attached.peek();
     if (isNothing || isNow || !(await send(text, files))) return;
     clear();
@@ -37,6 +47,17 @@ export function Composer() {
   };
   const look = () =>
     wouldSend(text, attached.peek()).then(show, (error) => show(error instanceof CallError ? error.message || t().offline : String(error)));
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Enter that confirms a candidate of an input method does not send.
+    if (event.isComposing || event.altKey) return;
+    const isCommand = event.ctrlKey || event.metaKey;
+    const swipe = text === "" && !isCommand && !event.shiftKey ? SWIPES[event.key] : undefined;
+    if (event.key === "Enter" && (isCommand || (!event.shiftKey && !isTouched.matches))) {
+      event.preventDefault();
+      void say();
+    } else if (swipe !== undefined && !isNow) void swipeLast(swipe);
+    else if (event.key === "ArrowUp" && text === "" && !isNow && editLast()) event.preventDefault();
+  };
   return (
     <form
       class="composer"
@@ -47,65 +68,110 @@ export function Composer() {
         void say();
       }}
     >
-      <Select
-        label={t().role}
-        isLabelHidden
-        value={role}
-        size="short"
-        options={ROLES.map((value) => ({ value, label: value }))}
-        onChange={setRole}
-      />
+      {hasNewText.value && (
+        <Button class="new-text" icon="arrow-down" onClick={goToEnd} testId="new-text">
+          {texts.newText}
+        </Button>
+      )}
       {/* A narrow window has no preview beside the conversation. */}
       {preview.value?.prefix?.plannedBreak && (
         <div class="only-narrow">
           <PrefixNote />
         </div>
       )}
-      <AttachedFiles after={() => area.current?.focus()} />
-      <textarea
-        ref={area}
-        rows={2}
-        value={text}
-        aria-label={addMessage}
-        placeholder={messageHint}
-        data-test="composer"
-        onInput={(event) => setText(event.currentTarget.value)}
-        onPaste={(event) => {
-          const files = [...(event.clipboardData?.files ?? [])];
-          if (files.length === 0) return;
-          event.preventDefault();
-          void attach(files);
-        }}
-        onKeyDown={(event) => {
-          // Enter that confirms a candidate of an input method does not send.
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) void say();
-        }}
-      />
-      <span class="actions">
-        <AttachButton isDisabled={isNow || role !== "user"} />
-        <Button icon="eye" isDisabled={isNow || role !== "user"} onClick={() => void look()} testId="show-request">
-          {showRequest}
-        </Button>
-        <Button icon="plus" isDisabled={isBlank || isNow || attached.value.length > 0} onClick={() => void add()} testId="add-message" title={onlyAdd}>
-          {t().add}
-        </Button>
-        <Button
-          icon="arrow-right"
-          kind="main"
-          isDisabled={isNothing || isNow || role !== "user"}
-          onClick={() => void say()}
-          testId="send"
-        >
-          {sendIt}
-        </Button>
-      </span>
-      {request !== undefined && (
-        <Dialog title={requestTitle} onClose={() => show(undefined)} isWide>
-          <pre class="request" tabIndex={0} data-test="request">
-            {request}
-          </pre>
-        </Dialog>
-      )}
+      <div class="composer-box">
+        <AttachedFiles after={() => area.current?.focus()} />
+        <textarea
+          ref={area}
+          rows={2}
+          value={text}
+          aria-label={texts.addMessage}
+          placeholder={isTouched.matches ? texts.messageHintTouch : texts.messageHint}
+          data-test="composer"
+          onInput={(event) => setTurn({ input: event.currentTarget.value })}
+          onPaste={(event) => {
+            const files = [...(event.clipboardData?.files ?? [])];
+            if (files.length === 0) return;
+            event.preventDefault();
+            void attach(files);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div class="composer-row">
+          <AttachButton isDisabled={isNow} />
+          <Menu
+            label={texts.onlyAdd}
+            icon="plus"
+            isDisabled={isBlank || isNow || attached.value.length > 0}
+            items={() => ROLES.map((role) => ({ label: texts.addAs(role), testId: `add-${role}`, run: () => void add(role) }))}
+            testId="add-message"
+          />
+          <span class="gap" />
+          <span class="soft model" title={t().model} data-test="composer-model">
+            {turn.value.model ?? projectInfo.value?.model ?? ""}
+          </span>
+          {isReplying ? (
+            <Button icon="x" onClick={() => void stop()} testId="stop">
+              {texts.stopAnswer}
+            </Button>
+          ) : (
+            <Button icon="arrow-up" kind="main" isDisabled={isNothing || isNow} onClick={() => void say()} testId="send">
+              {texts.sendIt}
+            </Button>
+          )}
+        </div>
+      </div>
+      <div class="composer-foot">
+        <Usage />
+        <button type="button" class="link" disabled={isNow} onClick={() => void look()} data-test="show-request">
+          {texts.showRequest}
+        </button>
+      </div>
+      {request !== undefined && <RequestDialog body={request} close={() => show(undefined)} />}
     </form>
   );
+}
+
+/** Token usage of the request with the message. */
+function Usage() {
+  const usage = preview.value?.usage;
+  if (usage?.tokens === undefined) return null;
+  const limit = usage.limit === undefined ? "" : ` / ${figure(usage.limit)}`;
+  const isOver = preview.value?.infeasible !== undefined || (usage.limit !== undefined && usage.tokens > usage.limit);
+  return (
+    <span class={isOver ? "wrong" : "soft"} data-test="composer-usage">
+      {isOver && <Icon name="triangle-alert" />} {usage.isExact ? "" : "~"}
+      {figure(usage.tokens)}
+      {limit} {t().tokens} ·
+    </span>
+  );
+}
+
+/** The request, indented for reading. Copying gives the exact body. */
+function RequestDialog({ body, close }: { body: string; close: () => void }) {
+  return (
+    <Dialog
+      title={t().talk.requestTitle}
+      onClose={close}
+      isWide
+      actions={
+        <Button icon="copy" onClick={() => void copyText(body)} testId="copy-request">
+          {t().copy}
+        </Button>
+      }
+    >
+      <pre class="request" tabIndex={0} data-test="request">
+        {indented(body)}
+      </pre>
+    </Dialog>
+  );
+}
+
+function indented(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    // An error message instead of a body.
+    return body;
+  }
 }

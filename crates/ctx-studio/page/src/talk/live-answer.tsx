@@ -2,18 +2,28 @@
 // happened on the way, and why it went no further.
 import { useEffect, useState } from "preact/hooks";
 import type { SummaryWork } from "../api";
+import { inspectorTab } from "../inspector/state";
+import { allFindings } from "../preview";
+import { go } from "../route";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { answer, dismiss, send, stop, verdict } from "./answer";
+import { FormattedText } from "./formatted-text";
 import { write } from "./writer";
 
-export function LiveAnswer() {
+export function LiveAnswer({ isFailureShown }: { isFailureShown: boolean }) {
   const now = answer.value;
   if (!now || now.turn === 0) return null;
-  const { answering, stopAnswer, wantsToCall, allow, refuse, goOn, stoppedBy, summarizing, noSummary, cancel } = t().talk;
+  const { answering, wantsToCall, allow, refuse, failed, summarizing, noSummary, cancel } = t().talk;
   const { summary } = now;
-  const isEmpty = !now.isRunning && now.notes.length === 0 && now.failure === undefined;
+  // The last message already reports the failure.
+  const failure = isFailureShown && !summary ? undefined : now.failure;
+  // Diagnostics of the preview are shown as one link.
+  const known = new Set(allFindings.value.map(({ message }) => message));
+  const notes = now.notes.filter((note) => !known.has(note));
+  const knownCount = now.notes.length - notes.length;
+  const isEmpty = !now.isRunning && notes.length === 0 && failure === undefined;
   if (isEmpty) return null;
   return (
     <section class={`live ${now.isRunning ? "running" : ""}`} aria-busy={now.isRunning} data-test="live">
@@ -25,21 +35,26 @@ export function LiveAnswer() {
           </span>
           {summary && <Elapsed key={now.turn} />}
           <span class="gap" />
-          <Button icon="x" onClick={() => void stop()} testId="stop">
-            {summary ? cancel : stopAnswer}
-          </Button>
+          {summary && (
+            <Button icon="x" onClick={() => void stop()} testId="stop">
+              {cancel}
+            </Button>
+          )}
         </div>
       )}
-      {now.text !== "" && (
-        <div class="text" data-test="live-text">
-          {now.text}
-        </div>
-      )}
+      {now.text !== "" && <FormattedText text={now.text} testId="live-text" />}
       {now.notes.length > 0 && (
         <ul class="soft notes">
-          {now.notes.map((note, at) => (
+          {notes.map((note, at) => (
             <li key={at}>{note}</li>
           ))}
+          {knownCount > 0 && (
+            <li>
+              <button type="button" class="link" onClick={showFindings} data-test="known-findings">
+                {t().talk.knownFindings(knownCount)}
+              </button>
+            </li>
+          )}
         </ul>
       )}
       {now.call && (
@@ -55,23 +70,28 @@ export function LiveAnswer() {
           </Button>
         </div>
       )}
-      {now.failure !== undefined && (
+      {failure !== undefined && (
         <p class="bar-note error" role="alert" data-test="turn-failure">
           <Icon name="circle-alert" />
           <span>
-            {summary ? noSummary : stoppedBy} {now.failure}
+            {summary ? `${noSummary} ${failure}` : t().labeled(failed, failure)}
           </span>
           {summary ? (
             <WaysOut of={summary} />
           ) : (
-            <Button onClick={() => void send("")} testId="continue">
-              {goOn}
+            <Button onClick={() => void send("")} testId="try-again">
+              {t().tryAgain}
             </Button>
           )}
         </p>
       )}
     </section>
   );
+}
+
+function showFindings(): void {
+  inspectorTab.value = "findings";
+  if (matchMedia("(max-width: 899px)").matches) go("preview");
 }
 
 /** For how long this window has seen it. */

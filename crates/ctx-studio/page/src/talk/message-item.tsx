@@ -1,16 +1,32 @@
 // A message of the path; a summary is a stack that can be unfolded.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MessageView } from "../api";
+import { copyText } from "../copy";
 import { figure, t } from "../language";
 import { toggled } from "../inspector/state";
 import { Button, IconButton } from "../ui/button";
 import { Icon } from "../ui/icon";
+import { Menu, type MenuItem } from "../ui/menu";
+import { send } from "./answer";
+import { readDraft } from "./drafts";
+import { FormattedText } from "./formatted-text";
+import { regenerate, swipe, tryAgain, wantedEdit } from "./message-actions";
+import { MessageForm } from "./message-form";
 import { SummaryDetails } from "./summary-details";
-import { take, unfolded, wanted } from "./state";
+import { take, talkId, unfolded, wanted } from "./state";
 import { AgainDialog } from "./writer";
 
-export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boolean }) {
-  const [isEditing, edit] = useState(false);
+export interface MessageProps {
+  row: MessageView;
+  /** Whether the conversation cannot be changed now. */
+  isFixed: boolean;
+  isLast: boolean;
+  /** Whether a message of the user precedes it; false for a greeting. */
+  isAnswer: boolean;
+}
+
+export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
+  const [isEditing, edit] = useState(() => !row.isCut && readDraft(talkId.peek() ?? "", row.id) !== undefined);
   const [isDetailed, detail] = useState(false);
   const [isAgain, again] = useState(false);
   const item = useRef<HTMLLIElement>(null);
@@ -18,12 +34,25 @@ export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boole
   useEffect(() => {
     if (isWanted) (item.current?.querySelector("mark") ?? item.current)?.scrollIntoView({ block: "center" });
   }, [isWanted, wanted.value]);
-  const { states, summaryOf } = t().talk;
+  const isToEdit = wantedEdit.value === row.id;
+  useEffect(() => {
+    if (!isToEdit) return;
+    wantedEdit.value = undefined;
+    edit(true);
+  }, [isToEdit]);
+  const close = () => {
+    edit(false);
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body) item.current?.querySelector<HTMLElement>("[data-test=edit]")?.focus();
+    });
+  };
+  const { states, summaryOf, attachedFiles, answer } = t().talk;
   const label = row.summary ? summaryOf(row.summary.messages) : `${row.role} ${row.place}`;
+  const isFailed = row.failure !== undefined;
   return (
     <li
       ref={item}
-      class={`message is-${row.state} ${row.summary ? "stack" : ""} ${row.hiddenBy ? "behind" : ""} ${isWanted ? "wanted" : ""}`}
+      class={`message is-${isFailed ? "failed" : row.state} of-${row.role} ${row.summary ? "stack" : ""} ${row.hiddenBy ? "behind" : ""} ${isWanted ? "wanted" : ""}`}
       data-id={row.id}
       data-state={row.state}
     >
@@ -31,22 +60,28 @@ export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boole
         <span class="number">{row.place}</span>
         {row.summary ? <Stack row={row} /> : <b class={`role ${row.role}`}>{row.role}</b>}
         {row.name && <span>{row.name}</span>}
-        {row.branch && <Branch branch={row.branch} isFixed={isFixed} />}
-        {row.state !== "sent" && <span class="badge">{states[row.state]}</span>}
+        {row.state !== "sent" && !isFailed && <span class="badge">{states[row.state]}</span>}
         <span class="gap" />
-        <span class="soft tokens">{figure(row.tokens)}</span>
+        {!isFailed && (
+          <span class="soft tokens" title={t().tokens}>
+            {figure(row.tokens)}
+          </span>
+        )}
         <Commands
           row={row}
           label={label}
           isFixed={isFixed}
+          isLast={isLast}
+          isAnswer={isAnswer}
           edit={() => edit(true)}
           detail={() => detail(!isDetailed)}
           rewrite={() => again(true)}
         />
       </div>
-      {isEditing ? <TextForm row={row} close={() => edit(false)} /> : <Text row={row} />}
+      {isEditing ? <MessageForm row={row} isFixed={isFixed} close={close} /> : <Text row={row} />}
+      {row.failure && <Failure row={row} isFixed={isFixed} isLast={isLast} />}
       {row.attachments && (
-        <ul class="chips" aria-label={t().talk.attachedFiles}>
+        <ul class="chips" aria-label={attachedFiles}>
           {row.attachments.map((name, at) => (
             <li key={at} class="chip">
               <Icon name="file-text" /> {name}
@@ -62,6 +97,13 @@ export function MessageItem({ row, isFixed }: { row: MessageView; isFixed: boole
             </li>
           ))}
         </ul>
+      )}
+      {isLast && row.role === "user" && !row.summary && !isEditing && (
+        <p class="message-foot">
+          <Button icon="message-square" isDisabled={isFixed} onClick={() => void send("")} testId="answer">
+            {answer}
+          </Button>
+        </p>
       )}
       {isDetailed && row.summary && <SummaryDetails id={row.id} />}
       {isAgain && <AgainDialog id={row.id} close={() => again(false)} />}
@@ -87,23 +129,30 @@ function Stack({ row }: { row: MessageView }) {
   );
 }
 
-function Branch({ branch, isFixed }: { branch: NonNullable<MessageView["branch"]>; isFixed: boolean }) {
-  const { earlierBranch, laterBranch } = t().talk;
-  const show = (id: string | undefined) => id !== undefined && void take({ kind: "activate", id });
+/** Switches between the versions of a message. */
+function Branch({ row, isFixed }: { row: MessageView; isFixed: boolean }) {
+  const { earlierBranch, laterBranch, branchOf } = t().talk;
+  const { branch } = row;
+  if (!branch) return null;
   return (
-    <span class="branch">
+    <span class="branch" role="group" aria-label={branchOf(branch.at, branch.of)}>
       <IconButton
-        icon="arrow-up"
+        class="back"
+        icon="chevron-right"
         label={earlierBranch}
         isDisabled={isFixed || branch.before === undefined}
-        onClick={() => show(branch.before)}
+        onClick={() => void swipe(row, -1)}
+        testId="branch-before"
       />
-      {branch.at}/{branch.of}
+      <span>
+        {branch.at}/{branch.of}
+      </span>
       <IconButton
-        icon="arrow-down"
+        icon="chevron-right"
         label={laterBranch}
         isDisabled={isFixed || branch.after === undefined}
-        onClick={() => show(branch.after)}
+        onClick={() => void swipe(row, 1)}
+        testId="branch-after"
       />
     </span>
   );
@@ -113,22 +162,45 @@ function Commands({
   row,
   label,
   isFixed,
+  isLast,
+  isAnswer,
   edit,
   detail,
   rewrite,
-}: {
-  row: MessageView;
-  label: string;
-  isFixed: boolean;
-  edit: () => void;
-  detail: () => void;
-  rewrite: () => void;
-}) {
-  const { unfold, fold, again, more, editOne, deleteOne } = t().talk;
+}: MessageProps & { label: string; edit: () => void; detail: () => void; rewrite: () => void }) {
+  const texts = t().talk;
   const isOn = row.state !== "off";
   const isUnfolded = unfolded.value.has(row.id);
+  const isReply = row.role === "assistant" && !row.summary && !row.failure && !row.hiddenBy;
+  const items = (): MenuItem[] => [
+    { label: t().copy, icon: "copy", run: () => void copyText(row.text) },
+    ...(isReply && isLast && !row.calls
+      ? [{ label: texts.goOn, icon: "arrow-right", isDisabled: isFixed, testId: "continue", run: () => void send("", [], { continues: true }) }]
+      : []),
+    ...(row.failure
+      ? []
+      : [
+          {
+            label: isOn ? texts.disable : texts.enable,
+            icon: "power",
+            isDisabled: isFixed,
+            testId: "toggle",
+            run: () => void take({ kind: "toggle", id: row.id, enabled: !isOn }),
+          },
+        ]),
+    {
+      label: t().delete,
+      detail: row.summary || isLast ? undefined : texts.deletesBelow,
+      icon: "trash-2",
+      isDangerous: true,
+      isDisabled: isFixed,
+      testId: "remove",
+      run: () => void take({ kind: "remove", id: row.id }),
+    },
+  ];
   return (
     <span class="commands">
+      <Branch row={row} isFixed={isFixed} />
       {row.summary && (
         <>
           <Button
@@ -138,93 +210,82 @@ function Commands({
             onClick={() => (unfolded.value = toggled(unfolded.value, row.id))}
             testId="unfold"
           >
-            {isUnfolded ? fold : unfold}
+            {isUnfolded ? texts.fold : texts.unfold}
           </Button>
           <Button class="small" kind="quiet" onClick={detail} testId="details">
-            {more}
+            {texts.more}
           </Button>
-          <IconButton
-            icon="refresh-cw"
-            label={again}
-            isDisabled={isFixed}
-            onClick={rewrite}
-            testId="regenerate"
-          />
+          <IconButton icon="refresh-cw" label={texts.again} isDisabled={isFixed} onClick={rewrite} testId="regenerate" />
         </>
       )}
-      <IconButton icon="pencil" label={editOne(label)} isDisabled={isFixed || row.isCut} onClick={edit} testId="edit" />
-      <IconButton
-        icon="power"
-        label={t().switchOne(label)}
-        pressed={isOn}
-        isDisabled={isFixed}
-        onClick={() => void take({ kind: "toggle", id: row.id, enabled: !isOn })}
-        testId="toggle"
-      />
-      <IconButton
-        icon="trash-2"
-        label={deleteOne(label)}
-        isDisabled={isFixed}
-        onClick={() => void take({ kind: "remove", id: row.id })}
-        testId="remove"
-      />
+      {isReply && isAnswer && (
+        <Button
+          class={`small regenerate ${isLast ? "" : "short"}`}
+          kind="quiet"
+          icon="refresh-cw"
+          label={texts.regenerateOne(label)}
+          isDisabled={isFixed}
+          onClick={() => void regenerate(row)}
+          testId="regenerate-reply"
+        >
+          {texts.regenerate}
+        </Button>
+      )}
+      {!row.failure && (
+        <IconButton icon="pencil" label={texts.editOne(label)} isDisabled={isFixed || row.isCut} onClick={edit} testId="edit" />
+      )}
+      <Menu label={t().moreFor(label)} icon="ellipsis" items={items} testId="message-menu" />
     </span>
   );
 }
 
-function Text({ row }: { row: MessageView }) {
-  const span = wanted.value?.id === row.id ? wanted.value : undefined;
-  if (span?.from === undefined || span.to === undefined) return <div class="text">{row.text}</div>;
+/** The error of a failed turn. The newest turn can be retried. */
+function Failure({ row, isFixed, isLast }: Omit<MessageProps, "isAnswer">) {
+  const [isOpen, open] = useState(false);
+  const { failed, failureDetails } = t().talk;
+  const { code, message } = row.failure ?? { message: "" };
+  const [first = "", ...rest] = message.split("\n");
   return (
-    <div class="text">
-      {row.text.slice(0, span.from)}
-      <mark>{row.text.slice(span.from, span.to)}</mark>
-      {row.text.slice(span.to)}
+    <div class="bar-note error failure" data-test="turn-failure">
+      <Icon name="triangle-alert" />
+      <span>
+        {t().labeled(failed, first)}
+        {isOpen && <pre data-test="failure-text">{[code, ...rest].filter((line) => line !== undefined).join("\n")}</pre>}
+      </span>
+      {isLast && (
+        <Button isDisabled={isFixed} onClick={() => void tryAgain(row)} testId="try-again">
+          {t().tryAgain}
+        </Button>
+      )}
+      <Button kind="quiet" pressed={isOpen} onClick={() => open(!isOpen)} testId="failure-details">
+        {failureDetails}
+      </Button>
     </div>
   );
 }
 
-/** Another text for a message. What others do meanwhile does not touch it. */
-function TextForm({ row, close }: { row: MessageView; close: () => void }) {
-  const [text, setText] = useState(row.text);
-  const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), []);
-  const send = async (kind: "edit" | "branch") => {
-    if (text === row.text || (await take({ kind, id: row.id, text }))) close();
-  };
+/** A marked place is shown in plain text, because its span refers to the source. */
+function Text({ row }: { row: MessageView }) {
+  const span = wanted.value?.id === row.id ? wanted.value : undefined;
+  const cut = row.isCut && <p class="soft message-foot">{t().cut}</p>;
+  if (span?.from !== undefined && span.to !== undefined) {
+    return (
+      <>
+        <div class="text">
+          {row.text.slice(0, span.from)}
+          <mark>{row.text.slice(span.from, span.to)}</mark>
+          {row.text.slice(span.to)}
+        </div>
+        {cut}
+      </>
+    );
+  }
+  if (row.failure && row.text === "") return null;
+  const isFormatted = row.role === "user" || row.role === "assistant";
   return (
-    <form
-      class="text-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send("edit");
-      }}
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.isComposing) close();
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) void send("edit");
-      }}
-    >
-      <textarea
-        ref={area}
-        rows={Math.min(14, Math.max(3, text.split("\n").length))}
-        value={text}
-        aria-label={t().textOf(`${row.role} ${row.place}`)}
-        onInput={(event) => setText(event.currentTarget.value)}
-        data-test="message-text"
-      />
-      <div class="actions">
-        <Button kind="main" onClick={() => void send("edit")} testId="save-message">
-          {t().save}
-        </Button>
-        {!row.summary && (
-          <Button onClick={() => void send("branch")} testId="save-branch">
-            {t().talk.asBranch}
-          </Button>
-        )}
-        <Button kind="quiet" onClick={close}>
-          {t().talk.cancel}
-        </Button>
-      </div>
-    </form>
+    <>
+      {isFormatted ? <FormattedText text={row.text} /> : <div class="text">{row.text}</div>}
+      {cut}
+    </>
   );
 }

@@ -7,8 +7,9 @@ import { agentId, filesOf } from "../project";
 import { outside } from "../notices";
 import { announce, closeToast, toast } from "../announce";
 import { inputs } from "../turn";
-import { route } from "../route";
+import { go, route } from "../route";
 import { lang, t } from "../language";
+import { stepName } from "./step-name";
 
 /** The conversation in the address, else that of the turn, else the first of the folder. */
 export const talkId = computed<string | undefined>(() => {
@@ -28,6 +29,8 @@ export const wanted = signal<{ id: string; from?: number; to?: number } | undefi
 export const isBusy = signal(false);
 
 let current: string | undefined;
+/** Message to show after opening another conversation. */
+let sought: { talk: string; message: string } | undefined;
 let lastRead: Promise<void> = Promise.resolve();
 /** The read that has not begun. */
 let nextRead: Promise<void> | undefined;
@@ -42,10 +45,13 @@ let treeOf: string | undefined;
 export function followTalk(): void {
   effect(() => {
     const id = talkId.value;
-    if (route.value.page !== "talk" || !id) return;
+    if (route.value.page !== "talk") return;
+    if (!id) return void (talk.value = tree.value = current = undefined);
     if (id !== current) {
       current = id;
-      talk.value = tree.value = treeOf = first.value = wanted.value = undefined;
+      talk.value = tree.value = treeOf = first.value = undefined;
+      wanted.value = sought?.talk === id ? { id: sought.message } : undefined;
+      sought = undefined;
       unfolded.value = new Set();
     }
     if (inputs.peek().conversation !== id) inputs.value = { ...inputs.peek(), conversation: id };
@@ -145,15 +151,17 @@ export function take(step: ConversationStep): Promise<boolean> {
     // What changed while the step was on its way may not be in its answer.
     const isNewest = before === loads;
     if (isHere && isAdded) first.value = wanted.value = undefined;
-    else if (isHere && taken.id !== undefined && !isThere(taken.id)) wanted.value = { id: taken.id };
+    else if (isHere && taken.id !== undefined && !isThere(taken.id) && !isInEnd(taken)) wanted.value = { id: taken.id };
     if (isAsked && taken.view) {
       show(taken.view);
       steps += 1;
       if (isNewest) answered = place();
     }
+    // Switching versions needs no notice: the buttons switch back.
+    if (step.kind === "activate") return announce(stepName(taken.told));
     if (!isOfLog) return notify(taken);
     closeToast(notice);
-    announce(`${step.kind === "redo" ? t().redone : t().undone}: ${taken.told}`);
+    announce(t().labeled(step.kind === "redo" ? t().redone : t().undone, stepName(taken.told)));
   });
 }
 
@@ -215,19 +223,35 @@ function isThere(id: string): boolean {
   return talk.peek()?.rows.some((row) => row.id === id) === true;
 }
 
+/** Whether the view is the end of the conversation and contains the affected message. */
+function isInEnd({ id, view }: StepTaken): boolean {
+  if (first.peek() !== undefined || wanted.peek() !== undefined || !view) return false;
+  return view.from + view.rows.length === view.total && view.rows.some((row) => row.id === id);
+}
+
 let notice = 0;
 
 /** A notice that stays, from which the latest step can be taken back. */
 export function notify({ told, hash }: StepTaken): void {
   closeToast(notice);
   const undo = () => (talk.peek()?.hash === hash ? void take({ kind: "undo" }) : void toast(t().talk.noLonger, "error"));
-  notice = toast(told, "info", undefined, { label: t().undo, run: undo });
+  notice = toast(stepName(told), "info", undefined, { label: t().undo, run: undo });
 }
 
 /** Shows a place in a message, also one behind a summary. */
 export function showPlace(id: string, span?: { from: number; to: number }, summary?: string): void {
   if (summary !== undefined) unfolded.value = new Set([...unfolded.peek(), summary]);
   wanted.value = { id, ...span };
+}
+
+/** Opens a conversation, optionally at a message. */
+export function openTalk(id: string, message?: string): void {
+  if (id === talkId.peek()) {
+    if (message !== undefined) showPlace(message);
+    return;
+  }
+  sought = message === undefined ? undefined : { talk: id, message };
+  go("talk", id);
 }
 
 export function jump(to: number): void {

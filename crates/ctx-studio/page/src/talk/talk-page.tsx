@@ -1,32 +1,29 @@
 // A conversation: its branches, the active path with summaries as stacks, and what can be done with it.
-import type { JSX, RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { MadeSession, MessageView, NewConversation } from "../api";
-import { call, CallError } from "../transport";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { MessageView } from "../api";
 import { painted, shown } from "../shown";
-import { filesOf, labelOf, loadProject, projectInfo } from "../project";
-import { go } from "../route";
+import { projectInfo } from "../project";
 import { t } from "../language";
-import { toast } from "../announce";
 import { Button, IconButton } from "../ui/button";
-import { Select } from "../ui/field";
-import { Menu } from "../ui/menu";
 import { Icon } from "../ui/icon";
 import { Pager } from "../ui/paged";
 import { answer, isAnswering } from "./answer";
 import { CompressDialog } from "./compress-dialog";
 import { Composer } from "./composer";
+import { ConversationButton, TalkMenu } from "./conversations";
 import { InsertedTexts } from "./inserted-texts";
 import { LiveAnswer } from "./live-answer";
-import { MessageItem } from "./message-item";
-import { Tree } from "./tree";
+import { isOfUser } from "./message-actions";
+import { MessageItem, type MessageProps } from "./message-item";
+import { makeTalk, NewButton, NoTalk } from "./new-talk";
+import { useEnd } from "./scroll";
+import { BranchesButton, Tree } from "./tree";
+import { stepName } from "./step-name";
 import { first, isBusy, jump, load, take, talk, talkFailure, talkId, talkPath, wanted } from "./state";
 
 /** How high a message is at least, in pixels: so many are drawn at once that they fill the window. */
 const LEAST = 60;
-
-/** So near to the end, in pixels, somebody sees it. */
-const NEAR = 240;
 
 export function TalkPage() {
   const [isCompressing, compress] = useState(false);
@@ -41,34 +38,23 @@ export function TalkPage() {
       <h1 id="talk-title" class="hidden">
         {t().pageNames.talk}
       </h1>
-      <div class="toolbar" role="toolbar" aria-label={t().pageNames.talk}>
-        <Select
-          label={t().conversation}
-          isLabelHidden
-          value={talkId.value ?? ""}
-          options={[
-            ...(talkId.value === undefined ? [{ value: "", label: t().none }] : []),
-            ...filesOf("conversation").map((one) => ({ value: one.id, label: labelOf(one) })),
-          ]}
-          onChange={(id) => go("talk", id)}
-          testId="talk-file"
-        />
-        <Menu
-          label={texts.begin}
-          icon="plus"
-          isDisabled={projectInfo.value?.isReadOnly !== false}
-          items={() => [
-            { label: texts.beginNew, run: () => void make("conversations", {}) },
-            { label: texts.copyToStore, isDisabled: !view, run: () => void make("conversations", { from: talkId.peek() }) },
-          ]}
-          testId="begin-talk"
-        />
-        <StepButton kind="undo" isFixed={isFixed} />
-        <StepButton kind="redo" isFixed={isFixed} />
-        <span class="gap" />
-        <Button icon="layers" isDisabled={isFixed || !view} onClick={() => compress(true)} testId="compress">
-          {texts.compress}
-        </Button>
+      <div class="talk-head">
+        <div class="talk-tools" role="toolbar" aria-label={t().pageNames.talk}>
+          <span class="which">
+            <ConversationButton />
+            <NewButton />
+          </span>
+          <span class="about">
+            <BranchesButton />
+            <StepButton kind="undo" isFixed={isFixed} />
+            <StepButton kind="redo" isFixed={isFixed} />
+            <Button isDisabled={isFixed || !view} onClick={() => compress(true)} testId="compress">
+              {texts.compressMore}
+            </Button>
+            <TalkMenu />
+          </span>
+        </div>
+        {view && <Tree isFixed={isFixed} />}
       </div>
       {failure && (
         <p class="bar-note error" role="alert">
@@ -82,16 +68,14 @@ export function TalkPage() {
           <Icon name="info" />
           <span>{canConvert ? texts.isList : view.fixed}</span>
           {canConvert && (
-            <Button onClick={() => void make(talkPath("/session"))} testId="make-session">
+            <Button onClick={() => void makeTalk(talkPath("/session"))} testId="make-session">
               {texts.makeSession}
             </Button>
           )}
         </p>
       )}
-      {talkId.value === undefined && <p class="empty">{texts.none}</p>}
-      {view && <Tree isFixed={isFixed} />}
+      {talkId.value === undefined && <NoTalk />}
       {view && <Path isFixed={isFixed} />}
-      <LiveAnswer />
       {view && isWritable && <Composer />}
       {isCompressing && view && <CompressDialog close={() => compress(false)} />}
     </section>
@@ -101,7 +85,7 @@ export function TalkPage() {
 /** Takes the latest step back, or does it again; its name is that of the step. */
 function StepButton({ kind, isFixed }: { kind: "undo" | "redo"; isFixed: boolean }) {
   const [next] = talk.value?.[kind] ?? [];
-  const label = next === undefined ? t()[kind] : t().labeled(t()[kind], next);
+  const label = next === undefined ? t()[kind] : t().labeled(t()[kind], stepName(next));
   return (
     <IconButton
       icon={kind === "undo" ? "undo-2" : "redo-2"}
@@ -114,29 +98,38 @@ function StepButton({ kind, isFixed }: { kind: "undo" | "redo"; isFixed: boolean
 }
 
 function Path({ isFixed }: { isFixed: boolean }) {
-  const list = useRef<HTMLOListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const view = talk.value;
-  const ids = useParts(view?.rows ?? []);
-  useEnd(list, `${talkId.value} ${view?.total} ${answer.value?.length}`);
+  const rows = view?.rows ?? [];
+  const ids = useParts(rows);
+  const { turn, length = 0 } = answer.value ?? {};
+  const total = view?.total ?? 0;
+  useEnd(list, `${talkId.value} ${total} ${rows.at(-1)?.id} ${turn} ${length}`, total + length);
   if (!view) return null;
   const to = view.from + view.rows.length;
+  const question = view.rows.findIndex(isOfUser);
   const textsBefore = (id: string | undefined) => {
     const texts = view.inserted?.filter(({ before }) => before === id) ?? [];
     return texts.length > 0 ? [<InsertedTexts key={`before ${id}`} texts={texts} />] : [];
   };
+  const item = (row: MessageView, at: number) =>
+    drawn({ row, isFixed, isLast: view.from + at === view.total - 1, isAnswer: question >= 0 && question < at });
   return (
     <>
       {view.total > view.rows.length && (
         <Pager from={view.from} to={to} count={view.total} label={t().talk.path} jump={jump} />
       )}
       {view.total === 0 && <p class="empty soft">{t().talk.empty}</p>}
-      <ol ref={list} class="path" aria-label={t().talk.path} data-test="path">
-        {view.rows.flatMap((row) => [
-          ...textsBefore(row.id),
-          ids.has(row.id) ? drawn(row, isFixed) : <li key={row.id} class="message" />,
-        ])}
-        {textsBefore(undefined)}
-      </ol>
+      <div ref={list} class="path-place">
+        <ol class="path" aria-label={t().talk.path} data-test="path">
+          {view.rows.flatMap((row, at) => [
+            ...textsBefore(row.id),
+            ids.has(row.id) ? item(row, at) : <li key={row.id} class="message" />,
+          ])}
+          {textsBefore(undefined)}
+        </ol>
+        <LiveAnswer isFailureShown={view.rows.at(-1)?.failure !== undefined} />
+      </div>
     </>
   );
 }
@@ -168,35 +161,11 @@ function useParts(rows: readonly MessageView[]): ReadonlySet<string> {
 const items = new WeakMap<MessageView, JSX.Element>();
 
 /** Draws a row, or returns what was drawn of it before: two hundred of them would take longer than a frame. */
-function drawn(row: MessageView, isFixed: boolean): JSX.Element {
-  const known = items.get(row);
-  if (known?.props.isFixed === isFixed) return known;
-  const item = <MessageItem key={row.id} row={row} isFixed={isFixed} />;
-  items.set(row, item);
+function drawn(props: MessageProps): JSX.Element {
+  const known = items.get(props.row);
+  const isSame = (["isFixed", "isLast", "isAnswer"] as const).every((name) => known?.props[name] === props[name]);
+  if (known && isSame) return known;
+  const item = <MessageItem key={props.row.id} {...props} />;
+  items.set(props.row, item);
   return item;
-}
-
-/** Who sees the end goes on seeing it when more comes; who opens a conversation begins there. */
-function useEnd(list: RefObject<HTMLOListElement | null>, stamp: string): void {
-  const before = useRef("");
-  useLayoutEffect(() => {
-    const scroller = document.getElementById("page");
-    if (!scroller || !list.current || first.peek() !== undefined || wanted.peek() !== undefined) return;
-    const isNew = before.current !== talkId.peek();
-    before.current = talkId.peek() ?? "";
-    const left = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-    if (isNew || left < NEAR) scroller.scrollTop = scroller.scrollHeight;
-  }, [stamp]);
-}
-
-/** Makes a conversation, and shows it. */
-async function make(path: string, body?: NewConversation): Promise<void> {
-  try {
-    const { id } = await call<MadeSession>("POST", path, { body });
-    await loadProject();
-    go("talk", id);
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    toast(error.message || t().offline, "error", error.failure.help);
-  }
 }

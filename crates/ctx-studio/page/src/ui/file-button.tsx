@@ -6,7 +6,7 @@ export function FileButton({
   onFiles,
   filesTestId,
   ...button
-}: Pick<ButtonProps, "icon" | "kind" | "isDisabled" | "title" | "testId" | "children"> & {
+}: Pick<ButtonProps, "icon" | "kind" | "isDisabled" | "title" | "label" | "testId" | "children"> & {
   onFiles: (files: File[]) => Promise<void>;
   filesTestId: string;
 }) {

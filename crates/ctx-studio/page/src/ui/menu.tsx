@@ -14,6 +14,7 @@ export interface MenuItem {
   isFirstOfPart?: boolean;
   /** Shown as chosen or not. */
   checked?: boolean;
+  testId?: string;
   run: () => void;
 }
 
@@ -137,6 +138,7 @@ function List({
           tabIndex={-1}
           aria-checked={item.checked}
           aria-disabled={item.isDisabled ? "true" : undefined}
+          data-test={item.testId}
           class={`${item.isDangerous ? "danger" : ""} ${item.isFirstOfPart ? "part" : ""}`}
           onClick={() => {
             if (item.isDisabled) return;
