@@ -102,7 +102,7 @@ pub(crate) fn greetings(server: &Server, call: &Call) -> Result<Reply, Refusal> 
 }
 
 pub(crate) fn search(server: &Server, call: &Call) -> Result<Reply, Refusal> {
-    Reply::json(&talk::search(server, call)?)
+    Reply::json(&talk::search(server, call))
 }
 
 pub(crate) fn rename(server: &Server, call: &Call) -> Result<Reply, Refusal> {
