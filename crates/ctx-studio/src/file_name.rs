@@ -11,9 +11,9 @@ use crate::call::Refusal;
 /// Maximum number of characters of a name, including the extension.
 const MAX_NAME: usize = 100;
 
-/// Path separators, characters that Windows does not allow, and invisible characters that change the direction of text.
-const FORBIDDEN: &str = "/\\:*?\"<>|\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\
-    \u{2068}\u{2069}\u{feff}";
+/// Path separators, characters that Windows does not allow, and invisible characters for the direction of text.
+const FORBIDDEN: &str = "/\\:*?\"<>|\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\
+    \u{2067}\u{2068}\u{2069}\u{feff}";
 
 /// Returns the name of a file with this extension. The user may omit the extension.
 pub(crate) fn file_name(name: &str, extension: &str) -> Result<String, Refusal> {
@@ -34,7 +34,7 @@ pub(crate) fn file_name(name: &str, extension: &str) -> Result<String, Refusal> 
         return Ok(full);
     }
     let help = phrase!(
-        "use at most {limit} characters, without `/`, `:` and similar signs; `con`, `nul` and `case` are reserved",
+        "use at most {limit} characters, without `/`, `:` or similar; `con`, `nul` and `case` are reserved",
         limit = MAX_NAME
     );
     Err(Refusal::malformed(phrase!("invalid file name `{name}`", name = excerpt(name))).with_help(help))

@@ -262,6 +262,10 @@ export interface Defaults {
   worldbooks: string[];
 }
 
+/** Request of POST `files/{f}/delete`. */
+export interface DeleteFile {
+}
+
 /** The first byte that differs. */
 export interface DifferenceView {
   message: number;
@@ -325,6 +329,15 @@ export interface ExpandRequest {
 export interface Expanded {
   text: string;
   pieces: PieceView[];
+  findings: Finding[];
+}
+
+/** Response of GET `files/{f}/export`. */
+export interface ExportedFile {
+  /** Suggested file name. */
+  name: string;
+  text: string;
+  /** What the format cannot express. */
   findings: Finding[];
 }
 
@@ -403,6 +416,18 @@ export interface FileFindings {
 
 /** The kind of a file. */
 export type FileKind = "agent" | "preset" | "profile" | "worldbook" | "conversation" | "settings" | "config" | "other";
+
+/** Response of POST `files`, `files/{f}/duplicate`, and `rename`. */
+export interface FileMade {
+  id: string;
+  path: string;
+}
+
+/** Request of POST `files/{f}/duplicate` and `rename`. */
+export interface FileName {
+  /** File name in the same folder. The extension stays, and may be omitted. */
+  name: string;
+}
 
 /** Response of GET `files/{f}` and of all changes other than edits. */
 export interface FileView {
@@ -613,6 +638,13 @@ export interface NewConversation {
   name?: string;
   /** Id of the conversation to copy. Default: an empty conversation. */
   from?: string;
+}
+
+/** Request of POST `files`: a file from a template. */
+export interface NewFile {
+  kind: FileKind;
+  /** File name. The extension may be omitted. */
+  name: string;
 }
 
 /** A recorded detail of a summary. */

@@ -151,11 +151,10 @@ fn template(kind: FileKind, name: &str, language: Language) -> String {
     // A JSON string is a YAML string too.
     let name = Value::from(name);
     let is_chinese = language == Language::Zh;
-    let entries = if is_chinese {
-        "  - id: identity\n    role: system\n    content: 你是 {{char}}。\n  - id: history\n    type: chat_history\n"
-    } else {
-        "  - id: identity\n    role: system\n    content: You are {{char}}.\n  - id: history\n    type: chat_history\n"
-    };
+    let text = if is_chinese { "你是 {{char}}。" } else { "You are {{char}}." };
+    let entries = format!(
+        "  - id: identity\n    role: system\n    content: {text}\n  - id: history\n    type: chat_history\n"
+    );
     match kind {
         FileKind::Agent => format!("version: 2\nname: {name}\nprefix: auto\npresetMessages:\n{entries}"),
         FileKind::Preset => entries.replace("\n  ", "\n").trim_start().to_owned(),

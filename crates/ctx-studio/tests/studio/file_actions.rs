@@ -4,6 +4,10 @@ use serde_json::{Value, json};
 
 use crate::client::{AGENT, Answer, Running, folder, project, start, start_with};
 
+/// A worldbook without a name of its own.
+const LORE: &str =
+    r#"{"entries": {"0": {"uid": 0, "key": ["a"], "keysecondary": [], "comment": "a", "content": "x"}}}"#;
+
 fn create(server: &Running, kind: &str, name: &str) -> Answer {
     server.ask("POST", "/api/files", &json!({ "kind": kind, "name": name }))
 }
@@ -141,7 +145,7 @@ fn an_agent_follows_the_name_of_its_worldbook() {
     act(&server, &id, "rename", &json!({ "name": "fern" })).good();
     let text = || std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap();
     assert!(text().ends_with("worldbookIds: [moss, Lore] # both\n"), "{}", text());
-    std::fs::write(project(&place).join("worldbooks/Lore.json"), r#"{"entries": {}}"#).unwrap();
+    std::fs::write(project(&place).join("worldbooks/Lore.json"), LORE).unwrap();
     let id = server.id("worldbooks/Lore.json");
     let refused = act(&server, &id, "delete", &json!({}));
     assert!(String::from_utf8_lossy(&refused.body).contains("agent.yaml"));
