@@ -160,6 +160,8 @@ export async function open(
     ({ lang, theme }) => {
       localStorage.setItem("ctx-studio/lang", lang);
       localStorage.setItem("ctx-studio/theme", theme);
+      // Most tests set the turn: its bar is open until a test closes it.
+      if (localStorage.getItem("ctx-studio/turn-open") === null) localStorage.setItem("ctx-studio/turn-open", "true");
       document.addEventListener("securitypolicyviolation", (event) =>
         window.noteViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`),
       );

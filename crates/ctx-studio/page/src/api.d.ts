@@ -263,8 +263,7 @@ export interface Defaults {
 }
 
 /** Request of POST `files/{f}/delete`. */
-export interface DeleteFile {
-}
+export type DeleteFile = Record<string, never>;
 
 /** The first byte that differs. */
 export interface DifferenceView {
@@ -810,6 +809,8 @@ export interface Registry {
   macros: MacroInfo[];
   processors: ProcessorInfo[];
   models: string[];
+  /** Context windows of the models, in tokens. */
+  windows: Record<string, number>;
   dialects: string[];
 }
 
