@@ -106,11 +106,13 @@ test("greetings are added, ordered and deleted by keyboard", async (t) => {
 
 test("the user profile of the preview is chosen beside the agent", async (t) => {
   const { page } = await agent(t);
-  await page.locator(".row .head", { hasText: "About Alex" }).waitFor();
+  await page.locator("#inspector-body").click();
+  const request = page.locator("[data-test=body]");
+  await request.filter({ hasText: "About Alex" }).waitFor();
   await page.locator("[data-test=agent-profile]").selectOption("");
-  await page.locator(".row .head", { hasText: "About Alex" }).waitFor({ state: "detached" });
+  await request.filter({ hasNotText: "About Alex" }).waitFor();
   await page.locator("[data-test=agent-profile]").selectOption({ label: "profile.yaml" });
-  await page.locator(".row .head", { hasText: "About Alex" }).waitFor();
+  await request.filter({ hasText: "About Alex" }).waitFor();
 });
 
 test("a card of another application has no form, and says why", async (t) => {

@@ -139,7 +139,8 @@ test("a profile that the form of an agent creates is chosen", async (t) => {
   await page.waitForFunction(
     () => document.querySelector("select[data-test=agent-profile]").selectedOptions[0]?.textContent === "Maria.yaml",
   );
-  await page.locator(".row .head", { hasText: "About Maria" }).waitFor();
+  await page.locator("#inspector-body").click();
+  await page.locator("[data-test=body]").filter({ hasText: "About Maria" }).waitFor();
 });
 
 test("an empty folder offers a new agent", async (t) => {

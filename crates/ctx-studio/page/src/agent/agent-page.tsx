@@ -210,7 +210,7 @@ function NumberInput({
           ? t().form.number(about.isWhole === true, about.minimum, about.maximum)
           : about.maximum === undefined
             ? undefined
-            : `${about.minimum ?? ""}–${about.maximum}`
+            : t().agentForm.range(about.minimum ?? 0, about.maximum)
       }
       onInput={(text) => {
         const next = numberIn(text, about);

@@ -23,6 +23,7 @@ export const agentForm = {
   parameters: "Parameters",
   parametersHelp: "Sent to the model. Empty fields are not sent.",
   notSet: "not set",
+  range: (from: number, to: number) => `${from} to ${to}`,
   names: {
     temperature: "Temperature",
     topP: "Top P",

@@ -23,6 +23,7 @@ export const agentForm: Texts["agentForm"] = {
   parameters: "参数",
   parametersHelp: "发送给模型。留空则不发送。",
   notSet: "未设置",
+  range: (from, to) => `${from} 到 ${to}`,
   names: {
     temperature: "温度",
     topP: "Top P",
