@@ -1,5 +1,5 @@
 // Asks for the name of a file, or whether to delete it. What the server refuses is shown in the dialog.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { CallError } from "../transport";
 import { FindingList } from "../inspector/finding-list";
 import { t } from "../language";
@@ -32,6 +32,10 @@ function Ask({ asked }: { asked: Question }) {
   const [failure, fail] = useState<CallError | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
   const close = () => (question.value = undefined);
+  // Whoever types replaces the suggested name.
+  useEffect(() => {
+    if (document.activeElement instanceof HTMLInputElement) document.activeElement.select();
+  }, []);
   const isReady = !isBusy && (isDelete || (name.trim() !== "" && !(asked.kind === "rename" && name === old)));
   const submit = async () => {
     if (!isReady) return;

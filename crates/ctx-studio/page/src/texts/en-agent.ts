@@ -11,7 +11,6 @@ export const agentForm = {
   firstMessage: "First message",
   alternate: (n: number) => `Alternate ${n}`,
   greetingTitle: "Title",
-  optional: "optional",
   textOf: (name: string) => `Text of ${name}`,
   addGreeting: "Add greeting",
   noGreetings: "No greetings. A new conversation starts empty.",

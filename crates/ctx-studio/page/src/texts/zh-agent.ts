@@ -11,7 +11,6 @@ export const agentForm: Texts["agentForm"] = {
   firstMessage: "第一条消息",
   alternate: (n) => `备选 ${n}`,
   greetingTitle: "标题",
-  optional: "可选",
   textOf: (name) => `${name}的文本`,
   addGreeting: "添加开场白",
   noGreetings: "没有开场白。新对话从空白开始。",
