@@ -236,9 +236,9 @@ pub(crate) struct FileName {
     pub(crate) name: String,
 }
 
-/// Response of POST `files`, `files/{f}/duplicate`, and `rename`.
+/// A created, copied or renamed file. Response of POST `files`, `files/{f}/duplicate`, and `rename`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct FileMade {
+pub(crate) struct CreatedFile {
     pub(crate) id: String,
     pub(crate) path: String,
 }
@@ -254,6 +254,6 @@ pub(crate) struct ExportedFile {
     /// Suggested file name.
     pub(crate) name: String,
     pub(crate) text: String,
-    /// What the format cannot express.
+    /// Losses of the format.
     pub(crate) findings: Vec<Finding>,
 }

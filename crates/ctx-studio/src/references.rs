@@ -33,8 +33,8 @@ struct Referrer {
     is_agent: bool,
 }
 
-/// A file with its references to another file changed.
-pub(crate) struct Redirected {
+/// A file whose references were changed to the new path.
+pub(crate) struct ChangedReferrer {
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
 }
@@ -52,14 +52,14 @@ pub(crate) fn refuse_used(server: &Server, path: &str) -> Result<(), Refusal> {
 }
 
 /// Returns the files that name a file, changed to its new path in the same folder.
-pub(crate) fn redirected(server: &Server, path: &str, to: &str) -> Result<Vec<Redirected>, Refusal> {
+pub(crate) fn redirected(server: &Server, path: &str, to: &str) -> Result<Vec<ChangedReferrer>, Refusal> {
     let by_name = book_name(&server.desk.folder, path);
     let is_named = |id: &str| id == stem(path) && Some(id) != by_name.as_deref();
     let referrers = referrers(server, path, is_named).into_iter();
     referrers.map(|referrer| redirect(referrer, path, to)).collect()
 }
 
-fn redirect(mut referrer: Referrer, path: &str, to: &str) -> Result<Redirected, Refusal> {
+fn redirect(mut referrer: Referrer, path: &str, to: &str) -> Result<ChangedReferrer, Refusal> {
     let target = if referrer.is_agent {
         stem(to).to_owned()
     } else {
@@ -78,10 +78,10 @@ fn redirect(mut referrer: Referrer, path: &str, to: &str) -> Result<Redirected, 
     })?;
     let mark = if referrer.bytes.starts_with(MARK) { MARK } else { &[] };
     let bytes = [mark, referrer.draft.text().as_bytes()].concat();
-    Ok(Redirected { path: referrer.path, bytes })
+    Ok(ChangedReferrer { path: referrer.path, bytes })
 }
 
-/// Finds the files that name a file. `is_named` tells which worldbook ids of an agent mean it.
+/// Finds the files that name a file. `is_named` returns whether a worldbook id of an agent means it.
 fn referrers(server: &Server, path: &str, is_named: impl Fn(&str) -> bool) -> Vec<Referrer> {
     let folder = &server.desk.folder;
     let kind = |file: &ProjectFile| {
@@ -138,7 +138,7 @@ fn stem(path: &str) -> &str {
     Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or(path)
 }
 
-/// Returns the name that a worldbook gives itself, by which agents may know it too.
+/// Returns the name in a worldbook. Agents can name the worldbook by it.
 fn book_name(folder: &Folder, path: &str) -> Option<String> {
     let file = InputFile { bytes: Some(folder.read(path).ok()??), ..InputFile::from(path) };
     let (books, _) = books::read(&[file], &mut ctx_project::Sources::default()).ok()?;

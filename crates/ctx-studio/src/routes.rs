@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::api::{LoggedIn, Login};
 use crate::api_files::{
-    DeleteFile, Edited, Edits, ExportedFile, FileFindings, FileMade, FileName, FileView, Fix, NewFile,
+    CreatedFile, DeleteFile, Edited, Edits, ExportedFile, FileFindings, FileName, FileView, Fix, NewFile,
     Project, Save, Step,
 };
 use crate::api_imports::{ImportDiscard, ImportView, ImportWrite, ImportWritten, Nothing, Start};
@@ -114,9 +114,9 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/api/files/{f}/discard", edit::discard).takes::<Step>().answers::<FileView>(),
     post("/api/files/{f}/fix", edit::fix).takes::<Fix>().answers::<FileView>(),
     post("/api/files/{f}/save", edit::save).takes::<Save>().answers::<FileView>(),
-    post("/api/files", files::create).takes::<NewFile>().answers::<FileMade>(),
-    post("/api/files/{f}/duplicate", files::duplicate).takes::<FileName>().answers::<FileMade>(),
-    post("/api/files/{f}/rename", files::rename).takes::<FileName>().answers::<FileMade>(),
+    post("/api/files", files::create).takes::<NewFile>().answers::<CreatedFile>(),
+    post("/api/files/{f}/duplicate", files::duplicate).takes::<FileName>().answers::<CreatedFile>(),
+    post("/api/files/{f}/rename", files::rename).takes::<FileName>().answers::<CreatedFile>(),
     post("/api/files/{f}/delete", files::delete).takes::<DeleteFile>().answers::<Nothing>(),
     get("/api/files/{f}/export", files::export).answers::<ExportedFile>(),
     post("/api/preview", context::preview).takes::<PreviewRequest>().answers::<Preview>(),

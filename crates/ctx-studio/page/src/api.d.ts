@@ -244,6 +244,12 @@ export interface ConversationView {
   isList: boolean;
 }
 
+/** A created, copied or renamed file. Response of POST `files`, `files/{f}/duplicate`, and `rename`. */
+export interface CreatedFile {
+  id: string;
+  path: string;
+}
+
 /** A decision about a message: sent, moved, merged, or dropped, with the reason. */
 export interface DecisionView {
   /** Source of the message, such as `history:n3`. */
@@ -336,7 +342,7 @@ export interface ExportedFile {
   /** Suggested file name. */
   name: string;
   text: string;
-  /** What the format cannot express. */
+  /** Losses of the format. */
   findings: Finding[];
 }
 
@@ -415,12 +421,6 @@ export interface FileFindings {
 
 /** The kind of a file. */
 export type FileKind = "agent" | "preset" | "profile" | "worldbook" | "conversation" | "settings" | "config" | "other";
-
-/** Response of POST `files`, `files/{f}/duplicate`, and `rename`. */
-export interface FileMade {
-  id: string;
-  path: string;
-}
 
 /** Request of POST `files/{f}/duplicate` and `rename`. */
 export interface FileName {

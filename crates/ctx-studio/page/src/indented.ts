@@ -1,8 +1,8 @@
-// JSON with line breaks. The values stay as they are spelled: a large number is not rounded.
+// Indents JSON without parsing it, so large numbers are not rounded.
 
 const SPACES = "  ";
 
-/** Indents JSON. What is not JSON may be anything: it is only divided at brackets, colons and commas. */
+/** Indents JSON. Divides invalid text at brackets, colons and commas. */
 export function indented(json: string): string {
   const parts: string[] = [];
   let depth = 0;

@@ -11,7 +11,7 @@ import { layer, layerFile } from "./pipeline/layer";
 
 export const projectInfo = signal<Project | undefined>(undefined);
 export const projectFailure = signal<CallError | undefined>(undefined);
-/** Files that this window renames or deletes: that they are gone is no news. */
+/** Files that this window renames or deletes. Their end is not reported. */
 export const leaving = new Set<string>();
 export const registry = signal<Registry>({ anchors: [], macros: [], processors: [], models: [], windows: {}, dialects: [] });
 

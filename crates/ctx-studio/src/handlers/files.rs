@@ -10,7 +10,7 @@ use ctx_types::phrase;
 use serde_json::Value;
 
 use crate::api::Finding;
-use crate::api_files::{DeleteFile, ExportedFile, FileKind, FileMade, FileName, NewFile};
+use crate::api_files::{CreatedFile, DeleteFile, ExportedFile, FileKind, FileName, NewFile};
 use crate::api_imports::Nothing;
 use crate::call::{Call, Refusal, Reply};
 use crate::codes;
@@ -37,16 +37,16 @@ pub(crate) fn create(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let stem = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.')).unwrap_or(&name);
     let path = format!("{folder}{name}");
     let id = server.desk.create(&path, template(kind, stem, call.language).as_bytes(), by(call))?;
-    Reply::json(&FileMade { id, path })
+    Reply::json(&CreatedFile { id, path })
 }
 
-/// Copies a file as it is edited.
+/// Copies a file, with its unsaved edits.
 pub(crate) fn duplicate(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let (path, to) = paths(server, call)?;
     let bytes = server.desk.bytes(call.part("f"))?;
     server.desk.folder.refuse_elsewhere(&path)?;
     let id = server.desk.create(&to, &bytes, by(call))?;
-    Reply::json(&FileMade { id, path: to })
+    Reply::json(&CreatedFile { id, path: to })
 }
 
 /// Renames a file, and changes the files that name it.
@@ -55,13 +55,13 @@ pub(crate) fn rename(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     server.turns.refuse_running(call.part("f"))?;
     let redirected = redirected(server, &path, &to)?;
     let id = server.desk.rename(call.part("f"), &to, by(call))?;
-    // What is kept of a draft names its file.
+    // The journal names the file of a draft.
     server.keep();
     for file in redirected {
         server.desk.folder.write(&file.path, &file.bytes)?;
     }
     server.look();
-    Reply::json(&FileMade { id, path: to })
+    Reply::json(&CreatedFile { id, path: to })
 }
 
 pub(crate) fn delete(server: &Server, call: &Call) -> Result<Reply, Refusal> {
@@ -74,7 +74,7 @@ pub(crate) fn delete(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     Reply::json(&Nothing {})
 }
 
-/// Returns a file as it is edited in the format of another application.
+/// Converts a file, with its unsaved edits, to the format of another application.
 pub(crate) fn export(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let id = call.part("f");
     let path = server.desk.path(id)?;
@@ -146,7 +146,7 @@ fn by(call: &Call) -> By<'_> {
     By { window: call.window.as_deref(), language: call.language }
 }
 
-/// Returns the text of a new file. `ctx check` finds nothing in it.
+/// Returns the text of a new file, for which `ctx check` reports no diagnostics.
 fn template(kind: FileKind, name: &str, language: Language) -> String {
     // A JSON string is a YAML string too.
     let name = Value::from(name);

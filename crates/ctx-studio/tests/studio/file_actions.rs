@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::{AGENT, Answer, Running, folder, project, start, start_with};
 
-/// A worldbook without a name of its own.
+/// A worldbook without a name.
 const LORE: &str =
     r#"{"entries": {"0": {"uid": 0, "key": ["a"], "keysecondary": [], "comment": "a", "content": "x"}}}"#;
 
@@ -23,7 +23,7 @@ fn listed(server: &Running) -> Vec<String> {
 }
 
 #[test]
-fn new_files_have_no_diagnostics() {
+fn creates_files_without_diagnostics() {
     let place = folder();
     let server = start(&place);
     for (kind, path) in [
@@ -62,7 +62,7 @@ fn new_files_have_no_diagnostics() {
 }
 
 #[test]
-fn names_lead_nowhere_else() {
+fn rejects_paths_and_reserved_names() {
     let place = folder();
     let server = start(&place);
     let id = server.id("agent.yaml");
@@ -99,7 +99,7 @@ fn names_lead_nowhere_else() {
 }
 
 #[test]
-fn a_copy_has_the_unsaved_edits() {
+fn copies_unsaved_edits() {
     let place = folder();
     let server = start(&place);
     let id = server.id("agent.yaml");
@@ -113,7 +113,7 @@ fn a_copy_has_the_unsaved_edits() {
 }
 
 #[test]
-fn a_rename_moves_the_draft_and_changes_references() {
+fn moves_draft_and_references_with_renamed_file() {
     let place = folder();
     let server = start(&place);
     let id = server.id("agent.yaml");
@@ -134,7 +134,7 @@ fn a_rename_moves_the_draft_and_changes_references() {
 }
 
 #[test]
-fn an_agent_follows_the_name_of_its_worldbook() {
+fn changes_agent_of_renamed_worldbook() {
     let place = folder();
     let agent = format!("{AGENT}worldbookIds: [moss, Lore] # both\n");
     std::fs::write(project(&place).join("agent.yaml"), agent).unwrap();
@@ -155,7 +155,7 @@ fn an_agent_follows_the_name_of_its_worldbook() {
 }
 
 #[test]
-fn a_used_file_is_not_deleted() {
+fn keeps_used_file() {
     let place = folder();
     std::fs::write(project(&place).join("case.yaml"), "session: ./chat.json\n").unwrap();
     let server = start(&place);
@@ -175,7 +175,7 @@ fn a_used_file_is_not_deleted() {
 }
 
 #[test]
-fn the_configuration_and_a_read_only_folder_stay() {
+fn changes_neither_configuration_nor_read_only_folder() {
     let place = folder();
     let server = start(&place);
     let id = server.id("ctx.toml");
@@ -198,7 +198,7 @@ fn the_configuration_and_a_read_only_folder_stay() {
 }
 
 #[test]
-fn exports_what_is_edited() {
+fn exports_unsaved_edits() {
     let place = folder();
     let server = start(&place);
     let id = server.id("agent.yaml");

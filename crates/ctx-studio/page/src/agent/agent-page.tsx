@@ -1,4 +1,4 @@
-// The form of an agent: who it is, how conversations start, and what the model is asked with.
+// The form of an agent: character, greetings, model, and parameters.
 import { useEffect, useState } from "preact/hooks";
 import type { OpenFile } from "../files";
 import { current, currentId, filesOf, labelOf, registry } from "../project";

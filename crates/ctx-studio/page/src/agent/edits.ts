@@ -1,4 +1,4 @@
-// The edits of the form of an agent: only what differs is written, and an empty field has no key.
+// The edits of the form of an agent. They write only differences; an empty field has no key.
 import type { Edit } from "../api";
 import type { OpenFile } from "../files";
 import { get, isObject, join } from "../pointer";
@@ -55,12 +55,12 @@ export const PARAMETERS: Parameter[] = [
   { name: "seed", isWhole: true },
 ];
 
-/** The key under which a file has a parameter. */
+/** The key of a parameter in a file. */
 export function keyOf(parameters: unknown, { name, other }: Pick<Parameter, "name" | "other">): string {
   return other !== undefined && isObject(parameters) && !(name in parameters) && other in parameters ? other : name;
 }
 
-/** The parameters that the form does not show, but for those of the page Pipeline. */
+/** The parameters that neither the form nor the page Pipeline shows. */
 export function otherParameters(parameters: unknown): [string, unknown][] {
   if (!isObject(parameters)) return [];
   const shown = new Set(["stop", "processors", "contextCompression", ...PARAMETERS.map((one) => keyOf(parameters, one))]);

@@ -1,6 +1,6 @@
-// What can be done with the files of the folder: create, copy, rename, delete, export.
+// Creates, copies, renames, deletes and exports files of the folder.
 import { signal } from "@preact/signals";
-import type { ExportedFile, FileMade, Finding, ProjectFile } from "../api";
+import type { ExportedFile, CreatedFile, Finding, ProjectFile } from "../api";
 import { call } from "../transport";
 import { toast } from "../announce";
 import { openFiles } from "../files";
@@ -20,12 +20,12 @@ export const FORMATS: Partial<Record<ProjectFile["kind"], Format[]>> = {
   profile: ["json"],
 };
 
-/** What the open dialog asks: the name of a new file or of a copy, a new name, or whether to delete. */
+/** The question of the open dialog: the name of a new file or of a copy, a new name, or whether to delete. */
 export type Question =
-  | { kind: NewKind; then: (made: FileMade) => void }
+  | { kind: NewKind; then: (made: CreatedFile) => void }
   | { kind: "rename" | "duplicate" | "delete"; file: ProjectFile };
 export const question = signal<Question | undefined>(undefined);
-/** What an export could not express. */
+/** Losses of the last export. */
 export const losses = signal<{ name: string; findings: Finding[] } | undefined>(undefined);
 
 export function askName(asked: Question): void {
@@ -46,31 +46,31 @@ export function pageFor(kind: ProjectFile["kind"]): PageName {
   return kind === "worldbook" ? "books" : kind === "conversation" ? "talk" : "preset";
 }
 
-/** Answers the question. Throws what the server says if it refuses. */
+/** Sends the answer to the server. Throws its error. */
 export async function answer(asked: Question, name: string): Promise<void> {
   if (!("file" in asked)) {
-    const made = await call<FileMade>("POST", "files", { body: { kind: asked.kind, name } });
+    const made = await call<CreatedFile>("POST", "files", { body: { kind: asked.kind, name } });
     toast(t().fileList.created(made.path));
     await loadProject();
     return asked.then(made);
   }
   const { file, kind } = asked;
   const path = `files/${encodeURIComponent(file.id)}/${kind}`;
-  // The server copies, renames and deletes what it has.
+  // The server needs all edits before it copies or renames the draft.
   for (const open of openFiles()) if (open.id === file.id && kind !== "delete") await open.flush();
   if (kind === "delete") {
     await call("POST", path, { body: {} });
     leave(file.id, "");
     toast(t().fileList.deleted(file.path));
   } else {
-    const made = await call<FileMade>("POST", path, { body: { name } });
+    const made = await call<CreatedFile>("POST", path, { body: { name } });
     if (kind === "rename") leave(file.id, made.id);
     toast((kind === "rename" ? t().fileList.renamed : t().fileList.created)(made.path));
   }
   await loadProject();
 }
 
-/** The file has another id now, or none: what this window uses follows. */
+/** Replaces the id of a renamed file in this window, or removes the id of a deleted one. */
 function leave(id: string, next: string): void {
   leaving.add(id);
   const { conversation, profile, worldbooks, ...rest } = inputs.value;

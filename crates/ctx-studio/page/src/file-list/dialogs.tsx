@@ -1,4 +1,4 @@
-// Asks for the name of a file, or whether to delete it. What the server refuses is shown in the dialog.
+// Asks for the name of a file, or whether to delete it. The dialog shows the error of the server.
 import { useEffect, useState } from "preact/hooks";
 import { CallError } from "../transport";
 import { FindingList } from "../inspector/finding-list";
@@ -32,7 +32,7 @@ function Ask({ asked }: { asked: Question }) {
   const [failure, fail] = useState<CallError | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
   const close = () => (question.value = undefined);
-  // Whoever types replaces the suggested name.
+  // Typing replaces the suggested name.
   useEffect(() => {
     if (document.activeElement instanceof HTMLInputElement) document.activeElement.select();
   }, []);

@@ -1,4 +1,4 @@
-// The files of the folder by kind, with what can be done with each.
+// The files of the folder by kind, each with a menu.
 import { useState } from "preact/hooks";
 import type { FileKind, ProjectFile } from "../api";
 import { CallError } from "../transport";

@@ -1,4 +1,4 @@
-// What is pinned as A survives a reload of the window. The server has it as long as it runs.
+// Keeps the pinned context over a reload of the window. The server has it until it stops.
 import { effect } from "@preact/signals";
 import { a, type Pinned } from "../compare/state";
 import { projectInfo } from "../project";

@@ -23,7 +23,7 @@ async function write(file: OpenFile): Promise<void> {
   if (await file.save()) toast(t().saved(file.server.value?.path ?? ""));
 }
 
-/** The error because of which the text has no value. The server itself refuses an invalid `ctx.toml`. */
+/** The first error of a text without a value. The server itself refuses an invalid `ctx.toml`. */
 async function faultOf(file: OpenFile): Promise<Finding | undefined> {
   if (!(await file.flush())) return undefined;
   const view = file.server.value;

@@ -1,11 +1,11 @@
-// Each page opens where it was left, also after Back and a reload.
+// Keeps the scroll position of each page, also after Back and a reload.
 import { effect } from "@preact/signals";
 import { address, route, type PageName } from "../route";
 import { project } from "../transport";
 
-/** Pages that scroll to a place of their own. */
+/** Pages that choose the scroll position themselves. */
 const OWN: PageName[] = ["talk"];
-/** How many frames a page may take until it is as long as it was. */
+/** Frames until a page that stays shorter than before is no longer scrolled. */
 const FRAMES = 60;
 
 const key = () => `ctx-studio/${project}/scroll`;

@@ -1,4 +1,4 @@
-// What the preview is made for: one line, which opens to all settings of the turn.
+// The settings of the turn that the preview shows: one line, which opens to all of them.
 import { signal } from "@preact/signals";
 import { current, filesOf, labelOf, projectInfo, registry } from "../project";
 import { preview } from "../preview";
@@ -16,7 +16,7 @@ import { Meter } from "./meter";
 const PREFIX_MODES = ["moving", "append-only", "auto"];
 const KEY = "ctx-studio/turn-open";
 const isOpen = signal(localStorage.getItem(KEY) === "true");
-/** How much of the input is in the closed line. */
+/** Maximum length of the user message in the closed line. */
 const MOST = 40;
 
 export function TurnBar() {
@@ -53,7 +53,7 @@ export function TurnBar() {
   );
 }
 
-/** The conversation, the user profile, the model, the budget, and the input if there is one. */
+/** The conversation, the user profile, the model, the budget, and the user message. */
 function summary(): string[] {
   const files = projectInfo.value?.files ?? [];
   const name = (id: string | undefined) => {

@@ -35,7 +35,7 @@ export const agentForm = {
   },
   stopHelp: "One per line",
   others: "Other parameters",
-  othersHelp: "Kept in the file as they are.",
+  othersHelp: "Kept in the file.",
   elsewhere: "Processors and compression are on the page Pipeline.",
   profile: "User profile",
   profileHelp: "For the preview and the chat in this window.",
