@@ -82,7 +82,7 @@ export async function loadProject(): Promise<void> {
     suggestLang(loaded.lang);
     const shown = projectInfo.value?.files.find(({ id }) => id === currentId.value);
     const isGone = shown && !loaded.files.some(({ id }) => id === shown.id);
-    if (isGone && !leaving.delete(shown.id)) toast(t().fileGone(shown.path), "error");
+    if (isGone && !leaving.has(shown.id)) toast(t().fileGone(shown.path), "error");
     projectInfo.value = loaded;
     projectFailure.value = undefined;
     chooseInputs(loaded, defaults());

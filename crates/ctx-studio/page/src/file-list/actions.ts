@@ -58,21 +58,29 @@ export async function answer(asked: Question, name: string): Promise<void> {
   const path = `files/${encodeURIComponent(file.id)}/${kind}`;
   // The server needs all edits before it copies or renames the draft.
   for (const open of openFiles()) if (open.id === file.id && kind !== "delete") await open.flush();
+  // The notice of the server may arrive before its answer.
+  if (kind !== "duplicate") leaving.add(file.id);
   if (kind === "delete") {
-    await call("POST", path, { body: {} });
+    await call("POST", path, { body: {} }).catch(stay(file.id));
     leave(file.id, "");
     toast(t().fileList.deleted(file.path));
   } else {
-    const made = await call<CreatedFile>("POST", path, { body: { name } });
+    const made = await call<CreatedFile>("POST", path, { body: { name } }).catch(stay(file.id));
     if (kind === "rename") leave(file.id, made.id);
     toast((kind === "rename" ? t().fileList.renamed : t().fileList.created)(made.path));
   }
   await loadProject();
 }
 
+function stay(id: string): (error: unknown) => never {
+  return (error) => {
+    leaving.delete(id);
+    throw error;
+  };
+}
+
 /** Replaces the id of a renamed file in this window, or removes the id of a deleted one. */
 function leave(id: string, next: string): void {
-  leaving.add(id);
   const { conversation, profile, worldbooks, ...rest } = inputs.value;
   const moved = (one: string | undefined) => (one === id ? next || undefined : one);
   inputs.value = {
