@@ -16,9 +16,7 @@ async function studio(t, path = folder(), options) {
 }
 
 test("the turn bar is one line, opens by keyboard, and stays as it was left", async (t) => {
-  const { page } = await studio(t);
-  await page.evaluate(() => localStorage.setItem("ctx-studio/turn-open", "false"));
-  await page.reload();
+  const { page } = await studio(t, folder(), { isTurnOpen: false });
   await settled(page);
   const line = page.locator("[data-test=turn]");
   assert.equal(await line.locator(".parts").textContent(), "conversation · profile · No model");
