@@ -84,9 +84,11 @@ function Settings() {
     ...filesOf(...kinds).map((one) => ({ value: one.id, label: labelOf(one) })),
   ];
   const books = filesOf("worldbook");
+  // The page Chat has a choice of conversations and a field for the message itself.
+  const isChat = route.value.page === "talk";
   return (
     <div class="turn-settings" id="turn-settings">
-      {route.value.page !== "talk" && (
+      {!isChat && (
         <Field
           label={t().input}
           isLabelHidden
@@ -98,13 +100,15 @@ function Settings() {
         />
       )}
       <div class="turn-row">
-        <Select
-          label={t().conversation}
-          value={conversation ?? ""}
-          options={options("conversation")}
-          onChange={(id) => (inputs.value = { ...inputs.value, conversation: id })}
-          testId="conversation"
-        />
+        {!isChat && (
+          <Select
+            label={t().conversation}
+            value={conversation ?? ""}
+            options={options("conversation")}
+            onChange={(id) => (inputs.value = { ...inputs.value, conversation: id })}
+            testId="conversation"
+          />
+        )}
         <Select
           label={t().profile}
           value={profile ?? ""}
