@@ -262,7 +262,7 @@ for (const [how, window, size] of [
   test(`with ${how} at 200 %, all is there and nothing has to be scrolled sideways`, async (t) => {
     const server = await serve(folder());
     t.after(() => server.stop());
-    const { page, context } = await open(server, window);
+    const { page, context } = await open(server, { ...window, isTurnOpen: false });
     t.after(() => context.close());
     await page.evaluate((size) => (document.documentElement.style.fontSize = size), size);
     const row = await openEntry(page, "reminder");
