@@ -35,6 +35,7 @@ mod documents;
 pub mod drafts;
 pub mod endpoint;
 pub mod error;
+pub mod export;
 pub mod files;
 pub mod folder;
 pub mod home;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::api::{Finding, TextSpan};
 
 /// The kind of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FileKind {
     Agent,
@@ -219,4 +219,41 @@ pub(crate) struct Save {
     /// Overwrites changes of another program, after a 409 reported them.
     #[serde(default)]
     pub(crate) overwrite: bool,
+}
+
+/// Request of POST `files`: a file from a template.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct NewFile {
+    pub(crate) kind: FileKind,
+    /// File name. The extension may be omitted.
+    pub(crate) name: String,
+}
+
+/// Request of POST `files/{f}/duplicate` and `rename`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct FileName {
+    /// File name in the same folder. The extension stays, and may be omitted.
+    pub(crate) name: String,
+}
+
+/// A created, copied or renamed file. Response of POST `files`, `files/{f}/duplicate`, and `rename`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct CreatedFile {
+    pub(crate) id: String,
+    pub(crate) path: String,
+}
+
+/// Request of POST `files/{f}/delete`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeleteFile {}
+
+/// Response of GET `files/{f}/export`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct ExportedFile {
+    /// Suggested file name.
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// Losses of the format.
+    pub(crate) findings: Vec<Finding>,
 }

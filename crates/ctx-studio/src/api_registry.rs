@@ -1,5 +1,7 @@
 //! JSON types of the registry: anchors, macros, processors, and models.
 
+use std::collections::BTreeMap;
+
 use ctx_types::ConfigField;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,6 +13,8 @@ pub(crate) struct Registry {
     pub(crate) macros: Vec<MacroInfo>,
     pub(crate) processors: Vec<ProcessorInfo>,
     pub(crate) models: Vec<String>,
+    /// Context windows of the models, in tokens.
+    pub(crate) windows: BTreeMap<String, u32>,
     pub(crate) dialects: Vec<&'static str>,
 }
 

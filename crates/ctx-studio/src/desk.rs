@@ -3,6 +3,7 @@
 //! One lock guards all drafts; it is held for edits, and not while files are checked or read for the listing.
 
 mod carry;
+mod file_actions;
 mod known;
 mod merge;
 mod open_file;

@@ -133,6 +133,19 @@ impl Folder {
 
     /// Writes a file of the listing, which must still be a file of this folder.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        self.put(path, bytes, Existing::Replace)
+    }
+
+    /// Writes a new file. Never replaces a file.
+    pub(crate) fn create(&self, path: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        if self.dir.symlink_metadata(path).is_ok() {
+            let message = phrase!("nothing written: `{path}` exists", path);
+            return Err(Refusal::new(409, codes::STALE_FILE, message));
+        }
+        self.put(path, bytes, Existing::Keep)
+    }
+
+    fn put(&self, path: &str, bytes: &[u8], existing: Existing) -> Result<(), Refusal> {
         let parent = Path::new(path).parent().unwrap_or(Path::new(""));
         // Whoever writes a file that was deleted means its folder too.
         if !parent.as_os_str().is_empty() {
@@ -142,8 +155,21 @@ impl Folder {
             })?;
         }
         self.refuse_elsewhere(path)?;
-        files::write(&[(self.full(path), bytes)], Existing::Replace, &FilesRead::default())?;
+        files::write(&[(self.full(path), bytes)], existing, &FilesRead::default())?;
         Ok(())
+    }
+
+    /// Renames a file. Never replaces a file.
+    pub(crate) fn rename(&self, path: &str, to: &str) -> Result<(), Refusal> {
+        self.refuse_elsewhere(path)?;
+        // Reserves the name: a rename alone would replace a file that another program creates now.
+        self.create(to, b"")?;
+        self.dir.rename(path, &self.dir, to).map_err(|error| {
+            let reason = files::reason(&error);
+            // An empty file that stays is visible in the list.
+            drop(self.remove(to));
+            Refusal::unusable(phrase!("cannot rename `{path}`: {reason}", path, reason))
+        })
     }
 
     /// Returns whether there is such a file.
@@ -279,6 +305,28 @@ mod tests {
         }
         assert_eq!(std::fs::read(outside.path().join("secret.json")).unwrap(), b"{}");
         folder.write("books/a.json", b"{\"entries\": {} }").unwrap();
+    }
+
+    #[test]
+    fn replaces_no_file_and_stays_inside() {
+        let outside = tempfile::tempdir().unwrap();
+        let inside = outside.path().join("inside");
+        std::fs::create_dir(&inside).unwrap();
+        std::fs::write(inside.join("a.yaml"), "a").unwrap();
+        std::fs::write(inside.join("b.yaml"), "b").unwrap();
+        let folder = Folder::open(&inside).unwrap();
+        assert!(folder.create("a.yaml", b"x").is_err());
+        assert!(folder.rename("a.yaml", "b.yaml").is_err());
+        for path in ["../c.yaml", "/tmp/c.yaml", "x/../../c.yaml"] {
+            assert!(folder.create(path, b"x").is_err(), "{path}");
+            assert!(folder.rename("a.yaml", path).is_err(), "{path}");
+        }
+        assert!(folder.rename("missing.yaml", "d.yaml").is_err());
+        folder.rename("a.yaml", "sub/c.yaml").unwrap();
+        let text = |path: &str| std::fs::read_to_string(inside.join(path)).unwrap();
+        assert_eq!((text("b.yaml"), text("sub/c.yaml")), ("b".to_owned(), "a".to_owned()));
+        assert!(!inside.join("a.yaml").exists() && !inside.join("d.yaml").exists());
+        assert!(!outside.path().join("c.yaml").exists());
     }
 
     #[test]

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::api::{LoggedIn, Login};
-use crate::api_files::{Edited, Edits, FileFindings, FileView, Fix, Project, Save, Step};
+use crate::api_files::{
+    CreatedFile, DeleteFile, Edited, Edits, ExportedFile, FileFindings, FileName, FileView, Fix, NewFile,
+    Project, Save, Step,
+};
 use crate::api_imports::{
     ImportDiscard, ImportTarget, ImportTargetView, ImportView, ImportWrite, ImportWritten, Nothing, Start,
 };
@@ -24,7 +27,7 @@ use crate::api_turn::{
     AttachedFile, BeginSummary, BeginTurn, CallVerdict, DiscardAttached, StopTurn, TurnBegun, TurnView,
 };
 use crate::call::{Call, Refusal, Reply};
-use crate::handlers::{about, context, edit, imports, talk};
+use crate::handlers::{about, context, edit, files, imports, talk};
 use crate::page;
 use crate::server::Server;
 
@@ -114,6 +117,11 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/api/files/{f}/discard", edit::discard).takes::<Step>().answers::<FileView>(),
     post("/api/files/{f}/fix", edit::fix).takes::<Fix>().answers::<FileView>(),
     post("/api/files/{f}/save", edit::save).takes::<Save>().answers::<FileView>(),
+    post("/api/files", files::create).takes::<NewFile>().answers::<CreatedFile>(),
+    post("/api/files/{f}/duplicate", files::duplicate).takes::<FileName>().answers::<CreatedFile>(),
+    post("/api/files/{f}/rename", files::rename).takes::<FileName>().answers::<CreatedFile>(),
+    post("/api/files/{f}/delete", files::delete).takes::<DeleteFile>().answers::<Nothing>(),
+    get("/api/files/{f}/export", files::export).answers::<ExportedFile>(),
     post("/api/preview", context::preview).takes::<PreviewRequest>().answers::<Preview>(),
     post("/api/pipeline", context::pipeline).takes::<PreviewRequest>().answers::<PipelineView>(),
     post("/api/worldbooks/scan", context::scan).takes::<PreviewRequest>().answers::<ScanView>(),

@@ -43,6 +43,28 @@ const VIEWS = {
     await page.getByRole("menuitem").nth(5).click();
     await page.locator("[data-test=move-to]").waitFor();
   },
+  agent: async (page) => {
+    await go(page, "#/agent");
+    await page.locator("[data-test=add-greeting]").click();
+    await page.locator("[data-test=greeting] textarea").fill("Hello, {{user}}.");
+    await page.locator("[data-test=parameter-temperature]").fill("9");
+    await page.keyboard.press("Enter");
+    await page.locator("[aria-invalid=true]").waitFor();
+    await page.locator("[data-test=turn]").click();
+    await page.locator("[data-test=turn][aria-expanded=false]").waitFor();
+  },
+  files: async (page) => {
+    await page.locator("[data-test=turn]").click();
+    await go(page, "#/files");
+    await page.locator("[data-path='profile.yaml'] [data-test=file-menu]").click();
+    await page.locator(".menu").waitFor();
+  },
+  "new file": async (page) => {
+    await go(page, "#/files");
+    await page.locator("[data-test=new-file]").click();
+    await page.getByRole("menuitem").nth(3).click();
+    await page.locator("[data-test=file-name]").waitFor();
+  },
   pipeline: async (page, path) => {
     writeFileSync(join(path, "model.json"), '{ "processors": [{ "id": "token-limiter", "priority": 405 }] }');
     await go(page, "#/pipeline");
@@ -175,13 +197,17 @@ const VIEWS = {
     await entry(page, "season").locator("[role=switch]").click();
     await page.locator(".meter.working").waitFor();
   },
-  // The last one, as the draft stays broken.
+  // The last two, as the draft stays broken.
   unreadable: async (page) => {
     await page.locator("[data-test=view-text]").click();
     await page.locator("[data-test=file-text] .cm-content").click();
     await page.keyboard.press("Control+Home");
     await page.keyboard.type("[");
     await page.locator(".preset-page > .bar-note").waitFor();
+  },
+  "broken file": async (page) => {
+    await page.keyboard.press("Control+s");
+    await page.locator("[data-test=save-fault]").waitFor();
   },
 };
 
@@ -216,7 +242,7 @@ describe("axe", { concurrency: 2 }, () => {
         await page.setViewportSize({ width, height: 900 });
         await page.goto(`${new URL(server.link).origin}/#/preset`);
         await page.reload();
-        await page.locator(".entry").first().waitFor();
+        await page.locator(name === "broken file" ? ".preset-page > .bar-note" : ".entry").first().waitFor();
         await settled(page);
         await act(page, path);
         await page.evaluate(axe);
@@ -244,7 +270,7 @@ for (const [how, window, size] of [
   test(`with ${how} at 200 %, all is there and nothing has to be scrolled sideways`, async (t) => {
     const server = await serve(folder());
     t.after(() => server.stop());
-    const { page, context } = await open(server, window);
+    const { page, context } = await open(server, { ...window, isTurnOpen: false });
     t.after(() => context.close());
     await page.evaluate((size) => (document.documentElement.style.fontSize = size), size);
     const row = await openEntry(page, "reminder");

@@ -124,7 +124,7 @@ export async function close() {
 /** A window on a server. `problems` gets what the page must not do. */
 export async function open(
   server,
-  { lang = "en", theme = "light", width = 1280, height = 900, scale = 1, ignoresPolicy = false } = {},
+  { lang = "en", theme = "light", width = 1280, height = 900, scale = 1, ignoresPolicy = false, isTurnOpen = true } = {},
 ) {
   // The promise is kept, so that tests that begin at once share one browser.
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: PATIENCE });
@@ -157,14 +157,16 @@ export async function open(
     );
   await page.exposeFunction("noteViolation", (text) => problems.push(`violation: ${text}`));
   await context.addInitScript(
-    ({ lang, theme }) => {
+    ({ lang, theme, isTurnOpen }) => {
       localStorage.setItem("ctx-studio/lang", lang);
       localStorage.setItem("ctx-studio/theme", theme);
+      // Most tests set the turn.
+      if (localStorage.getItem("ctx-studio/turn-open") === null) localStorage.setItem("ctx-studio/turn-open", `${isTurnOpen}`);
       document.addEventListener("securitypolicyviolation", (event) =>
         window.noteViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`),
       );
     },
-    { lang, theme },
+    { lang, theme, isTurnOpen },
   );
   if (process.env.STUDIO_INIT) await context.addInitScript(process.env.STUDIO_INIT);
   await page.goto(server.link);

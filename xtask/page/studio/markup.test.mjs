@@ -154,6 +154,11 @@ async function walk(page) {
 /** The pages of settings, conversations and worldbooks. */
 async function walkNewer(page) {
   const go = (hash) => page.evaluate((hash) => (location.hash = hash), hash);
+  await go("#/agent");
+  await page.locator("[data-test=agent-name]").waitFor();
+  await go("#/files");
+  await page.locator("[data-test=file-menu]").first().click();
+  await page.keyboard.press("Escape");
   await go("#/pipeline");
   await page.locator(".processor [data-part=main]").nth(10).click();
   await page.locator("[data-test=pipeline-compression]").click();

@@ -81,7 +81,7 @@ process.env.CTX_HOME = mkdtempSync(join(tmpdir(), "home-"));
 process.env.CTX_LANG = lang;
 const made = { talk, books }[path]?.(lang);
 const server = await serve(made ?? (path || folder()));
-const { page } = await open(server, { theme, lang, width: Number(width), height: 760 });
+const { page } = await open(server, { theme, lang, width: Number(width), height: 760, isTurnOpen: false });
 await page.locator(".row").nth(3).waitFor({ state: "attached" });
 if (address) await page.evaluate((address) => (location.hash = address), address);
 if (path === "talk") {

@@ -2,16 +2,13 @@
 
 use ctx_language::Language;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ctx_engine::Engine;
 use ctx_preset_import::{
-    card_book, export_agent, export_card, export_card_picture, export_lorebook, export_preset,
-    export_regex_scripts, write_document,
+    export_card_picture, export_lorebook, export_preset, export_regex_scripts, write_document,
 };
-use ctx_processors::codes::MISSING_WORLDBOOK;
-use ctx_types::internal::{Argument, Divider, excerpt};
-use ctx_types::{Agent, Diagnostic, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Agent, Phrase, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
@@ -20,8 +17,9 @@ use crate::show;
 use ctx_project::Sources;
 use ctx_project::books::{self, Books};
 use ctx_project::error::{ProjectError, Result};
+use ctx_project::export;
 use ctx_project::files::{self, Existing};
-use ctx_project::inputs::{self, AgentFile};
+use ctx_project::inputs;
 use ctx_project::schemas;
 use ctx_project::unusable;
 
@@ -36,10 +34,14 @@ pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Resul
             show::findings(language, &sources, &file.lead_back(lost));
             preset
         }
-        ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources)?,
+        ExportForm::StCard => export::card(&file.agent, &arguments.agent, &mut sources)?,
         ExportForm::StLorebook => lorebook(&file.agent, arguments, &mut sources)?,
         ExportForm::StRegex => scripts(&file.agent, arguments)?,
-        ExportForm::Aio => aio(language, &file, &arguments.agent, &mut sources)?,
+        ExportForm::Aio => {
+            let (agent, missing) = export::aio(&file, &arguments.agent, &mut sources)?;
+            show::findings(language, &sources, &missing);
+            agent
+        }
     };
     let Some(out) = &arguments.out else {
         show::json(&value)?;
@@ -49,50 +51,6 @@ pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Resul
     files::write(&[(out.clone(), &bytes)], Existing::Named, &sources.files_read)?;
     let name = files::name(out);
     show::output(arguments.json, || json!({ "written": [name] }), || show::wrote(language, &name))
-}
-
-/// Makes a card, with the book that the agent got from one.
-fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Result<Value> {
-    let name = card_book(agent);
-    let mut books = Books::default();
-    if name.is_some() {
-        books::add_beside(&mut books, path, agent, sources)?;
-    }
-    let books = books.loaded();
-    let book = books.iter().find(|book| Some(&*book.name) == name);
-    Ok(export_card(agent, book.map(|book| &*book.book)))
-}
-
-/// Makes an agent of AIO Hub, with the worldbooks beside it that it asks for; those that are not there are told.
-fn aio(language: Language, file: &AgentFile, path: &Path, sources: &mut Sources) -> Result<Value> {
-    let mut books = Books::default();
-    books::add_beside(&mut books, path, &file.agent, sources)?;
-    let books = books.loaded();
-    let book = |id: &Arc<str>| {
-        let by_id = books.iter().find(|book| book.id == *id);
-        by_id.or_else(|| books.iter().find(|book| book.name == *id))
-    };
-    let asked = &file.agent.worldbook_ids;
-    let found: Vec<_> = asked.iter().filter_map(|id| Some((&**id, &*book(id)?.book))).collect();
-    let exported = export_agent(&file.agent, &found);
-    let brought = exported.pointer("/agents/0/bundledWorldbooks").and_then(Value::as_array);
-    let is_there = |id: &str| {
-        let mut items = brought.into_iter().flatten();
-        items.any(|item| item.get("id").is_some_and(|own| own == id) && item.get("content").is_some())
-    };
-    let missing = asked.iter().enumerate().filter(|(_, id)| !is_there(id));
-    let missing = missing.map(|(index, id)| absent(id, index)).collect();
-    show::findings(language, sources, &file.lead_back(missing));
-    Ok(exported)
-}
-
-fn absent(id: &str, index: usize) -> Diagnostic {
-    let message =
-        phrase!("no worldbook `{id}` next to the agent; the export does not include it", id = excerpt(id));
-    let help = phrase!("put it into the folder `worldbooks` next to the agent, under this id or name");
-    Diagnostic::warning(MISSING_WORLDBOOK, message)
-        .at_pointer(format!("/worldbookIds/{index}"))
-        .with_help(help)
 }
 
 /// Makes a lorebook of a worldbook beside the agent.

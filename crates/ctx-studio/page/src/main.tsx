@@ -14,6 +14,7 @@ import { followTalk } from "./talk/state";
 import { followScan } from "./books/state";
 import { followTitle } from "./title";
 import { Frame } from "./frame/frame";
+import { followPin } from "./frame/pin";
 
 async function start(): Promise<void> {
   await identify();
@@ -33,6 +34,7 @@ async function start(): Promise<void> {
   await loadProject();
   // Behind it, since it tells from where on this window hears of changes; and before anything is shown to be edited.
   resume(leftBehind(alive));
+  followPin();
   followTitle();
   followLanguage();
   followAccess();

@@ -11,7 +11,9 @@ import { layer, layerFile } from "./pipeline/layer";
 
 export const projectInfo = signal<Project | undefined>(undefined);
 export const projectFailure = signal<CallError | undefined>(undefined);
-export const registry = signal<Registry>({ anchors: [], macros: [], processors: [], models: [], dialects: [] });
+/** Files that this window renames or deletes. Their end is not reported. */
+export const leaving = new Set<string>();
+export const registry = signal<Registry>({ anchors: [], macros: [], processors: [], models: [], windows: {}, dialects: [] });
 
 /** The agents and presets, which the page Preset can show. */
 export const agents = computed<ProjectFile[]>(() =>
@@ -88,7 +90,8 @@ export async function loadProject(): Promise<void> {
     const loaded = await call<Project>("GET", `project${query}`);
     suggestLang(loaded.lang);
     const shown = projectInfo.value?.files.find(({ id }) => id === currentId.value);
-    if (shown && !loaded.files.some(({ id }) => id === shown.id)) toast(t().fileGone(shown.path), "error");
+    const isGone = shown && !loaded.files.some(({ id }) => id === shown.id);
+    if (isGone && !leaving.has(shown.id)) toast(t().fileGone(shown.path), "error");
     projectInfo.value = loaded;
     projectFailure.value = undefined;
     chooseInputs(loaded, defaults());

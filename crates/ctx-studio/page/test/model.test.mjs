@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
 after(() => rmSync(out, { recursive: true }));
-const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons", "talk/markdown"].map((name) =>
+const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons", "talk/markdown", "agent/edits", "indented"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );
 await build({
@@ -30,6 +30,8 @@ const { LineEnds, difference, shownText, typedInto } = await import(join(out, "e
 const { removal, resetEdits } = await import(join(out, "pipeline/edits.mjs"));
 const { groupsOf } = await import(join(out, "pipeline/groups.mjs"));
 const { changesOf } = await import(join(out, "import/reasons.mjs"));
+const { agentBase, keyOf, numberIn, otherParameters, put, PARAMETERS } = await import(join(out, "agent/edits.mjs"));
+const { indented } = await import(join(out, "indented.mjs"));
 const { moveEdits, removeEdits, copyOf } = await import(join(out, "preset/actions.mjs"));
 const { parseMarkdown } = await import(join(out, "talk/markdown.mjs"));
 
@@ -339,4 +341,38 @@ test("Markdown of 100,000 characters of syntax loses no word", () => {
     const blocks = parseMarkdown(`${text}x`);
     assert.ok(words(blocks).includes("x"), unit);
   }
+});
+
+test("the form of an agent writes what differs, and leaves nothing empty behind", () => {
+  const after = (value, ...edit) => apply(value, put(value, ...edit));
+  assert.deepEqual(after({ name: "Ada" }, "", ["name"], "Eve"), { name: "Eve" });
+  assert.deepEqual(put({ name: "Ada" }, "", ["name"], "Ada"), []);
+  assert.deepEqual(put({}, "", ["name"], undefined), []);
+  const set = after({ name: "Ada" }, "", ["parameters", "topP"], 0.5);
+  assert.deepEqual(set, { name: "Ada", parameters: { topP: 0.5 } });
+  assert.deepEqual(after(set, "", ["parameters", "topP"], undefined), { name: "Ada" });
+  const more = { parameters: { topP: 1, minP: 0 } };
+  assert.deepEqual(after(more, "", ["parameters", "topP"], undefined), { parameters: { minP: 0 } });
+  assert.deepEqual(after({ agents: [{}] }, "/agents/0", ["name"], "Eve"), { agents: [{ name: "Eve" }] });
+  assert.equal(agentBase([]), undefined);
+  assert.equal(agentBase({ spec: "chara_card_v2", data: {} }), undefined);
+  assert.equal(agentBase({ agents: [{}] }), "/agents/0");
+  const topP = PARAMETERS.find(({ name }) => name === "topP");
+  assert.equal(keyOf({ top_p: 1 }, topP), "top_p");
+  assert.equal(keyOf({ top_p: 1, topP: 1 }, topP), "topP");
+  assert.deepEqual(otherParameters({ top_p: 1, minP: 0, processors: [] }), [["minP", 0]]);
+  assert.deepEqual([numberIn("0,5", topP), numberIn(" ", topP), numberIn("2", topP), numberIn("x", topP)], [0.5, undefined, null, null]);
+  assert.equal(numberIn("1.5", PARAMETERS.find(({ name }) => name === "maxTokens")), null);
+});
+
+test("JSON is indented, and spelled as before", () => {
+  const values = [{}, [], "a", null, { a: [], b: {}, c: [1, { d: 'x "y" {[,:]} \\' }], "e,": "\n" }, [[[]]]];
+  for (const value of values) {
+    assert.equal(indented(JSON.stringify(value)), JSON.stringify(value, null, 2));
+    assert.equal(indented(JSON.stringify(value, null, 4)), JSON.stringify(value, null, 2));
+  }
+  assert.equal(indented('{"a":12345678901234567890,"b":1.0}'), '{\n  "a": 12345678901234567890,\n  "b": 1.0\n}');
+  const long = JSON.stringify({ text: 'a"\\'.repeat(2_000_000) });
+  assert.equal(JSON.parse(indented(long)).text.length, 6_000_000);
+  indented("]]}{".repeat(10_000) + '"open');
 });

@@ -125,11 +125,13 @@ pub(crate) fn registry(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         })
         .collect();
     processors.sort_by_key(|processor| processor.priority);
+    let window = |name: &str| Some((name.to_owned(), engine.models.lookup(name).0.context_window?));
     Reply::json(&Registry {
         anchors: anchors.collect(),
         macros: macros.map(|known| macro_info(language, known)).collect(),
         processors,
         models: engine.models.names().into_iter().map(str::to_owned).collect(),
+        windows: engine.models.names().into_iter().filter_map(window).collect(),
         dialects: Dialect::ALL.map(Dialect::name).to_vec(),
     })
 }

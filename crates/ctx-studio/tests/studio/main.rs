@@ -6,6 +6,7 @@ mod api;
 mod attached;
 mod client;
 mod differences;
+mod file_actions;
 mod files;
 mod imports;
 mod previews;

@@ -268,6 +268,10 @@ fn ids_are_no_paths() {
         assert!(!String::from_utf8_lossy(&answer.body).contains("canary"), "{id}");
         let answer = server.save(id, "x", &json!({ "overwrite": true }));
         assert!(matches!(answer.status, 400 | 404 | 405), "{id} {}", answer.status);
+        for (verb, body) in [("rename", json!({ "name": "x" })), ("delete", json!({}))] {
+            let answer = server.ask("POST", &format!("/api/files/{id}/{verb}"), &body);
+            assert!(matches!(answer.status, 400 | 404 | 405), "{id} {verb} {}", answer.status);
+        }
     }
 }
 

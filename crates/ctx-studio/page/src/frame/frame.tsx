@@ -1,4 +1,5 @@
 // What stands around every page: the file, the turn, the pages, the preview.
+import { useEffect } from "preact/hooks";
 import { access, isOutdated, isReachable } from "../transport";
 import { announcement, closeToast, toasts } from "../announce";
 import { refusals } from "../files";
@@ -12,18 +13,25 @@ import { Navigation } from "./navigation";
 import { TurnBar } from "./turn-bar";
 import { Closed } from "./closed";
 import { ConflictBar } from "./conflict";
+import { SaveDialog } from "./save";
+import { keepScroll } from "./scroll";
 import { Shortcuts } from "./shortcuts";
+import { columns, Splitter } from "./splitter";
+import { AgentPage } from "../agent/agent-page";
 import { BooksPage } from "../books/books-page";
 import { PipelinePage } from "../pipeline/pipeline-page";
 import { TalkPage } from "../talk/talk-page";
 import { PresetPage } from "../preset/preset-page";
 import { Inspector } from "../inspector/inspector";
 import { ComparePage } from "../compare/compare-page";
+import { FileDialogs } from "../file-list/dialogs";
+import { FilesPage } from "../file-list/files-page";
 import { ImportPage } from "../import/import-page";
 import { DropZone } from "../import/drop";
 import { StartPage } from "../start/start-page";
 
 export function Frame() {
+  useEffect(keepScroll, []);
   if (access.value === "closed") return <Closed />;
   const { page } = route.value;
   const isStart = page === "start";
@@ -42,18 +50,21 @@ export function Frame() {
       <Header />
       {!isStart && <TurnBar />}
       <Bars />
-      <div class={`body on-${page}`}>
+      <div class={`body on-${page}`} style={columns()}>
         {!isStart && <Navigation />}
         <main id="page" tabIndex={-1} class={page === "preview" ? "beside" : ""}>
           {page === "preview" && <Inspector isAlone />}
           {page === "preset" && <PresetPage />}
+          {page === "agent" && <AgentPage />}
           {page === "pipeline" && <PipelinePage />}
           {page === "talk" && <TalkPage />}
           {page === "books" && <BooksPage />}
           {page === "compare" && <ComparePage />}
           {page === "import" && <ImportPage />}
+          {page === "files" && <FilesPage />}
           {isStart && <StartPage />}
         </main>
+        {!isStart && page !== "preview" && <Splitter />}
         {!isStart && page !== "preview" && (
           <aside class="beside" aria-label={t().preview}>
             <Inspector />
@@ -62,6 +73,8 @@ export function Frame() {
       </div>
       <DropZone />
       <Shortcuts />
+      <FileDialogs />
+      <SaveDialog />
       <Toasts />
       <div class="hidden" role="status" aria-live="polite" data-test="announcement">
         {announcement.value}

@@ -5,18 +5,11 @@ import { allFindings } from "../preview";
 import { address, go, route, type PageName } from "../route";
 import { chooseLang, lang, t } from "../language";
 import { nextTheme, theme } from "../theme";
-import { toast } from "../announce";
 import { inspectorTab } from "../inspector/state";
 import { IconButton, Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { Select } from "../ui/field";
-
-export async function saveCurrent(): Promise<void> {
-  const file = current.value;
-  if (!file || file.isReadOnly.value) return;
-  if (!file.isDirty.value) return void toast(t().nothingToSave);
-  if (await file.save()) toast(t().saved(file.server.value?.path ?? ""));
-}
+import { saveCurrent } from "./save";
 
 export function Header() {
   const file = current.value;
@@ -35,10 +28,10 @@ export function Header() {
         <b>ctx</b>
       </a>
       {projectInfo.value && (
-        <span class="folder" title={projectInfo.value.name}>
+        <a class="folder" href={address("files")} title={t().frame.openFiles(projectInfo.value.name)}>
           <Icon name="folder" />
-          {projectInfo.value.name}
-        </span>
+          <span>{projectInfo.value.name}</span>
+        </a>
       )}
       {isChoice && (
         <span class="file-choice">
@@ -112,9 +105,9 @@ export function Header() {
 function pageOf(id: string): PageName {
   const { page } = route.value;
   const isBook = filesOf("worldbook").some((one) => one.id === id);
-  if (isBook && (page === "preset" || page === "start")) return "books";
-  const isElsewhere = (page === "books" && !isBook) || (page === "pipeline" && !agents.value.some((one) => one.id === id));
-  return page === "start" || isElsewhere ? "preset" : page;
+  if (isBook && (page === "preset" || page === "start" || page === "files")) return "books";
+  const isElsewhere = (page === "books" && !isBook) || ((page === "pipeline" || page === "agent") && !agents.value.some((one) => one.id === id));
+  return page === "start" || page === "files" || isElsewhere ? "preset" : page;
 }
 
 /** How many findings there are; it opens their list. */

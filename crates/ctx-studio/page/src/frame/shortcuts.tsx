@@ -5,7 +5,7 @@ import { announce } from "../announce";
 import { t } from "../language";
 import { route } from "../route";
 import { take } from "../talk/state";
-import { saveCurrent } from "./header";
+import { saveCurrent } from "./save";
 
 export function Shortcuts() {
   useEffect(() => {

@@ -1,22 +1,82 @@
-// What the preview is made for, and how much room is left.
-import { useState } from "preact/hooks";
-import { filesOf, labelOf, projectInfo, registry } from "../project";
+// The settings of the turn that the preview shows: one line, which opens to all of them.
+import { signal } from "@preact/signals";
+import { current, filesOf, labelOf, projectInfo, registry } from "../project";
+import { preview } from "../preview";
+import { get } from "../pointer";
 import { route } from "../route";
 import { inputs, now, setTurn, turn } from "../turn";
-import { t } from "../language";
-import { Button, IconButton } from "../ui/button";
+import { figure, t } from "../language";
+import { stemOf } from "../file-list/actions";
+import { IconButton } from "../ui/button";
+import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
 import { Field, Select } from "../ui/field";
 import { Meter } from "./meter";
 
 const PREFIX_MODES = ["moving", "append-only", "auto"];
+const KEY = "ctx-studio/turn-open";
+const isOpen = signal(localStorage.getItem(KEY) === "true");
+/** Maximum length of the user message in the closed line. */
+const MOST = 40;
 
 export function TurnBar() {
-  const [isOpen, setOpen] = useState(false);
+  const parts = summary();
+  return (
+    <section class={`turn ${isOpen.value ? "open" : ""}`} aria-label={t().turn}>
+      <div class="turn-line">
+        <button
+          type="button"
+          class="turn-summary"
+          aria-expanded={isOpen.value}
+          aria-controls="turn-settings"
+          title={t().frame.turnOf(t().listed(parts))}
+          onClick={() => {
+            isOpen.value = !isOpen.value;
+            localStorage.setItem(KEY, String(isOpen.value));
+          }}
+          data-test="turn"
+        >
+          <span class="hidden">{t().labeled(t().turn, "")} </span>
+          <span class="parts">{parts.join(" · ")}</span>
+          <Icon name={isOpen.value ? "chevron-up" : "chevron-down"} />
+        </button>
+        <Meter />
+      </div>
+      {isOpen.value && <Settings />}
+      <datalist id="models">
+        {registry.value.models.map((model) => {
+          const window = registry.value.windows?.[model];
+          return <option key={model} value={model} label={window === undefined ? undefined : t().agentForm.window(figure(window))} />;
+        })}
+      </datalist>
+    </section>
+  );
+}
+
+/** The conversation, the user profile, the model, the budget, and the user message. */
+function summary(): string[] {
+  const files = projectInfo.value?.files ?? [];
+  const name = (id: string | undefined) => {
+    const found = id ? files.find((one) => one.id === id) : undefined;
+    return found && (found.isStored ? labelOf(found) : stemOf(found.path));
+  };
+  const settings = turn.value;
+  const agentModel = get(current.value?.value.value, "/modelId");
+  const model = settings.model ?? projectInfo.value?.model ?? (typeof agentModel === "string" ? agentModel : undefined);
+  const limit = preview.value?.usage.limit ?? settings.contextTokens;
+  const input = settings.input?.trim() ?? "";
+  return [
+    name(inputs.value.conversation) ?? t().frame.noConversation,
+    name(inputs.value.profile),
+    model ?? t().frame.noModel,
+    limit === undefined ? undefined : limit < 1000 ? String(limit) : t().frame.thousands(Math.round(limit / 1000)),
+    input === "" ? undefined : t().frame.quoted(input.length > MOST ? `${input.slice(0, MOST)}…` : input),
+  ].filter((part) => part !== undefined);
+}
+
+function Settings() {
   const { conversation, profile, worldbooks } = inputs.value;
   const settings = turn.value;
-  // The page has both itself.
-  const isChat = route.value.page === "talk";
   const prefix = settings.prefix ?? "";
   const none = { value: "", label: t().none };
   const options = (...kinds: Parameters<typeof filesOf>) => [
@@ -24,27 +84,22 @@ export function TurnBar() {
     ...filesOf(...kinds).map((one) => ({ value: one.id, label: labelOf(one) })),
   ];
   const books = filesOf("worldbook");
-  const models = registry.value.models;
+  // The page Chat has a choice of conversations and a field for the message itself.
+  const isChat = route.value.page === "talk";
   return (
-    <section class={`turn ${isOpen ? "open" : ""}`} aria-label={t().turn}>
-      <div class="turn-row first">
-        {!isChat && (
-          <Field
-            label={t().input}
-            isLabelHidden
-            placeholder={t().inputHint}
-            value={settings.input ?? ""}
-            size="wide"
-            onInput={(input) => setTurn({ input })}
-            testId="input"
-          />
-        )}
-        <Meter />
-        <Button class="only-narrow" icon={isOpen ? "chevron-up" : "chevron-down"} onClick={() => setOpen(!isOpen)}>
-          {t().turn}
-        </Button>
-      </div>
-      <div class="turn-row settings">
+    <div class="turn-settings" id="turn-settings">
+      {!isChat && (
+        <Field
+          label={t().input}
+          isLabelHidden
+          placeholder={t().inputHint}
+          value={settings.input ?? ""}
+          size="wide"
+          onInput={(input) => setTurn({ input })}
+          testId="input"
+        />
+      )}
+      <div class="turn-row">
         {!isChat && (
           <Select
             label={t().conversation}
@@ -96,11 +151,6 @@ export function TurnBar() {
           onInput={(model) => setTurn({ model })}
           testId="model"
         />
-        <datalist id="models">
-          {models.map((model) => (
-            <option key={model} value={model} />
-          ))}
-        </datalist>
         <NumberField
           label={t().budget}
           value={settings.contextTokens}
@@ -134,7 +184,7 @@ export function TurnBar() {
           <IconButton icon="clock" label={t().now} onClick={() => setTurn({ at: now() })} testId="now" />
         </span>
       </div>
-    </section>
+    </div>
   );
 }
 

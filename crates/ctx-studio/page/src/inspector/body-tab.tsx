@@ -1,12 +1,13 @@
-// The request body in a dialect, byte for byte.
+// The request body in a dialect, indented. Numbers and texts keep their spelling.
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { BodyView } from "../api";
 import { bodyOf, type Shown } from "../preview";
 import { registry } from "../project";
 import { CallError } from "../transport";
 import { figure, t } from "../language";
 import { copyText } from "../copy";
+import { indented } from "../indented";
 import { Button } from "../ui/button";
 import { Select } from "../ui/field";
 import { FindingList } from "./finding-list";
@@ -40,6 +41,7 @@ export function BodyTab({ shown }: { shown: Shown }) {
       clearTimeout(timer);
     };
   }, [shown.id, dialect]);
+  const text = useMemo(() => body && indented(body.text), [body]);
   return (
     <div class="body-tab">
       <div class="inspector-bar">
@@ -52,7 +54,7 @@ export function BodyTab({ shown }: { shown: Shown }) {
         />
         <span class="gap" />
         {body && <span class="soft">{t().characters(figure(body.text.length))}</span>}
-        <Button icon="copy" onClick={() => void (body && copyText(body.text))} isDisabled={!body}>
+        <Button icon="copy" onClick={() => void (text && copyText(text))} isDisabled={!text} testId="copy-body">
           {t().copy}
         </Button>
       </div>
@@ -62,12 +64,12 @@ export function BodyTab({ shown }: { shown: Shown }) {
         </p>
       )}
       {body && <FindingList findings={body.findings} />}
-      {body && (
+      {text !== undefined && (
         <pre class="body-text" tabIndex={0} aria-label={t().tabs.body} data-test="body">
-          {body.text.slice(0, MOST)}
+          {text.slice(0, MOST)}
         </pre>
       )}
-      {body && body.text.length > MOST && <p class="soft">{t().cut}</p>}
+      {text !== undefined && text.length > MOST && <p class="soft">{t().cut}</p>}
     </div>
   );
 }

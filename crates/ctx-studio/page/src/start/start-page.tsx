@@ -7,6 +7,8 @@ import { toast } from "../announce";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
+import { askName } from "../file-list/actions";
+import { go } from "../route";
 import { ImportButton } from "../import/import-button";
 import { opened } from "../import/state";
 
@@ -42,6 +44,18 @@ export function StartPage() {
           <h2>{t().bring}</h2>
           <p>{t().bringHelp}</p>
           <ImportButton isDisabled={isFixed} />
+        </div>
+        <div class="way">
+          <Icon name="user" />
+          <h2>{t().frame.newAgent}</h2>
+          <p>{t().frame.newAgentHelp}</p>
+          <Button
+            isDisabled={isFixed}
+            onClick={() => askName({ kind: "agent", then: ({ id }) => go("agent", id) })}
+            testId="start-agent"
+          >
+            {t().frame.createAgent}
+          </Button>
         </div>
       </div>
       {isFixed && (

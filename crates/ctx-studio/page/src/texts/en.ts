@@ -1,4 +1,5 @@
 // All texts of the page in English. The other catalogues have the same keys, or do not compile.
+import { agentForm, fileList, frame } from "./en-agent";
 import { books, form } from "./en-books";
 import { imports, inspector } from "./en-import";
 import { pipeline } from "./en-pipeline";
@@ -8,6 +9,9 @@ const s = (count: number) => (count === 1 ? "" : "s");
 const lost = (comments: number) => (comments === 0 ? "" : ` (deletes ${comments} comment${s(comments)})`);
 
 export const en = {
+  agentForm,
+  fileList,
+  frame,
   books,
   form,
   imports,
@@ -40,12 +44,14 @@ export const en = {
   pages: "Pages",
   pageNames: {
     preset: "Preset",
+    agent: "Agent",
     pipeline: "Pipeline",
     talk: "Chat",
     books: "Worldbooks",
     preview: "Preview",
     compare: "Compare",
     import: "Import",
+    files: "Files",
     start: "Start",
   },
   preview: "Preview",

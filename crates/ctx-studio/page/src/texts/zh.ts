@@ -1,5 +1,6 @@
 // 页面的全部中文文本。
 import type { Texts } from "../language";
+import { agentForm, fileList, frame } from "./zh-agent";
 import { books, form } from "./zh-books";
 import { imports, inspector } from "./zh-import";
 import { pipeline } from "./zh-pipeline";
@@ -8,6 +9,9 @@ import { talk } from "./zh-talk";
 const lost = (comments: number) => (comments === 0 ? "" : `（会删除 ${comments} 条注释）`);
 
 export const zh: Texts = {
+  agentForm,
+  fileList,
+  frame,
   books,
   form,
   imports,
@@ -40,12 +44,14 @@ export const zh: Texts = {
   pages: "页面",
   pageNames: {
     preset: "预设",
+    agent: "智能体",
     pipeline: "管道",
     talk: "对话",
     books: "世界书",
     preview: "预览",
     compare: "对比",
     import: "导入",
+    files: "文件",
     start: "开始",
   },
   preview: "预览",

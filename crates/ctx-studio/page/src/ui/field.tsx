@@ -15,7 +15,7 @@ interface FieldProps {
   isDisabled?: boolean;
   size?: "short" | "normal" | "wide";
   isLabelHidden?: boolean;
-  inputMode?: "numeric" | "text";
+  inputMode?: "numeric" | "decimal" | "text";
   testId?: string;
   step?: string;
   isAutofocused?: boolean;

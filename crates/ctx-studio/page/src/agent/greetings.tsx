@@ -1,0 +1,98 @@
+// The first messages that a conversation can start with; the first one is the default.
+import { useRef } from "preact/hooks";
+import { announce } from "../announce";
+import { get, isObject } from "../pointer";
+import { t } from "../language";
+import { Button, IconButton } from "../ui/button";
+import { Field } from "../ui/field";
+import { change } from "./edits";
+import { TextArea } from "./text-area";
+import type { FormProps } from "./agent-page";
+
+const nameOf = (at: number) => (at === 0 ? t().agentForm.firstMessage : t().agentForm.alternate(at));
+
+export function Greetings({ file, value, base }: FormProps) {
+  const list = useRef<HTMLOListElement>(null);
+  const pointer = `${base}/greetings`;
+  const found = get(value, pointer);
+  const all: unknown[] = Array.isArray(found) ? found : [];
+  const isFixed = file.isReadOnly.value;
+  const focus = (at: number) =>
+    requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>("li textarea")[at]?.focus());
+  const add = () => {
+    if (all.length === 0) file.edit({ op: "set", pointer, value: [{ content: "" }] });
+    else file.edit({ op: "insert", pointer: `${pointer}/-`, value: { content: "" } });
+    focus(all.length);
+  };
+  const move = (at: number, to: number) => {
+    file.edit({ op: "move", pointer: `${pointer}/${at}`, to: `${pointer}/${to}` });
+    announce(t().agentForm.greetingMoved(nameOf(to)));
+  };
+  const remove = (at: number) => {
+    file.edit({ op: "remove", pointer: all.length === 1 ? pointer : `${pointer}/${at}` });
+    announce(t().deleted(1));
+    focus(Math.max(0, at - 1));
+  };
+  return (
+    <section aria-labelledby="agent-greetings">
+      <h2 id="agent-greetings">{t().agentForm.greetings}</h2>
+      <p class="soft">{all.length === 0 ? t().agentForm.noGreetings : t().agentForm.greetingsHelp}</p>
+      <ol class="greetings" ref={list}>
+        {all.map((greeting, at) => {
+          const own = isObject(greeting) ? greeting : {};
+          const content = own["content"];
+          const name = typeof own["name"] === "string" ? own["name"] : "";
+          return (
+            <li key={at} data-test="greeting">
+              <div class="line">
+                <b>{nameOf(at)}</b>
+                <Field
+                  label={t().agentForm.greetingTitle}
+                  isLabelHidden
+                  placeholder={t().agentForm.greetingTitle}
+                  value={name}
+                  isDisabled={isFixed}
+                  onInput={(next) => change(file, `${pointer}/${at}`, ["name"], next || undefined)}
+                />
+                <span class="gap" />
+                <IconButton
+                  icon="arrow-up"
+                  label={t().labeled(nameOf(at), t().moveUp)}
+                  isDisabled={isFixed || at === 0}
+                  onClick={() => move(at, at - 1)}
+                />
+                <IconButton
+                  icon="arrow-down"
+                  label={t().labeled(nameOf(at), t().moveDown)}
+                  isDisabled={isFixed || at === all.length - 1}
+                  onClick={() => move(at, at + 1)}
+                />
+                <IconButton
+                  icon="trash-2"
+                  label={t().labeled(nameOf(at), t().delete)}
+                  isDisabled={isFixed}
+                  onClick={() => remove(at)}
+                />
+              </div>
+              {content === undefined || typeof content === "string" ? (
+                <TextArea
+                  label={t().agentForm.textOf(nameOf(at))}
+                  isLabelHidden
+                  value={content ?? ""}
+                  rows={3}
+                  isDisabled={isFixed}
+                  onInput={(next) => change(file, `${pointer}/${at}`, ["content"], next)}
+                />
+              ) : (
+                <p class="soft">{t().agentForm.partsHelp}</p>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+      <Button icon="plus" isDisabled={isFixed} onClick={add} testId="add-greeting">
+        {t().agentForm.addGreeting}
+      </Button>
+    </section>
+  );
+}

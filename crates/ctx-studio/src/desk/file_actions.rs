@@ -1,0 +1,69 @@
+//! Files that the page creates, renames and deletes. A draft keeps its edits under the new name.
+
+use ctx_types::phrase;
+
+use super::known::KnownFile;
+use super::{By, Desk};
+use crate::access::lock;
+use crate::api::NoticeKind;
+use crate::call::Refusal;
+use crate::codes;
+use crate::folder::id_of;
+
+impl Desk {
+    /// Creates a file and returns its id.
+    pub(crate) fn create(&self, path: &str, bytes: &[u8], by: By<'_>) -> Result<String, Refusal> {
+        self.folder.create(path, bytes)?;
+        self.list_again(by);
+        Ok(id_of(path))
+    }
+
+    /// Renames a file and returns its new id.
+    pub(crate) fn rename(&self, id: &str, to: &str, by: By<'_>) -> Result<String, Refusal> {
+        self.take_out(id, |path| self.folder.rename(path, to), Some(to))?;
+        self.list_again(by);
+        Ok(id_of(to))
+    }
+
+    /// Deletes a file and its draft.
+    pub(crate) fn delete(&self, id: &str, by: By<'_>) -> Result<(), Refusal> {
+        self.take_out(id, |path| self.folder.remove(path), None)?;
+        self.list_again(by);
+        Ok(())
+    }
+
+    /// Changes the folder, and then the known files in the same way.
+    fn take_out(
+        &self,
+        id: &str,
+        change: impl FnOnce(&str) -> Result<(), Refusal>,
+        to: Option<&str>,
+    ) -> Result<(), Refusal> {
+        // A listing in progress would bring back the old name.
+        let _listing = lock(&self.listing);
+        let mut state = lock(&self.state);
+        let known = state.files.get(id).ok_or_else(|| Refusal::not_found(phrase!("no such file")))?;
+        if known.is_read_only {
+            let message = phrase!("`{path}` is write-protected", path = known.path.clone());
+            return Err(Refusal::new(403, codes::READ_ONLY, message));
+        }
+        change(&known.path)?;
+        let known = state.files.remove(id).expect("the file was found above, under the same lock");
+        if let Some(to) = to {
+            let stamp = self.folder.stamp(to).unwrap_or_default();
+            let mut renamed = KnownFile { path: to.to_owned(), stamp, ..known };
+            if let Some(open) = &mut renamed.open {
+                // The diagnostics name the file.
+                open.found = None;
+            }
+            state.files.insert(id_of(to), renamed);
+        }
+        Ok(())
+    }
+
+    fn list_again(&self, by: By<'_>) {
+        self.look();
+        self.changed.notify_one();
+        self.notices.tell(NoticeKind::Project, None, None, by.window);
+    }
+}

@@ -1,0 +1,102 @@
+//! Names of files that a user chooses on the page.
+
+use std::path::Path;
+
+use ctx_project::case::is_case;
+use ctx_types::internal::excerpt;
+use ctx_types::phrase;
+
+use crate::call::Refusal;
+
+/// Maximum number of characters of a name, including the extension.
+const MAX_NAME: usize = 100;
+
+/// Path separators, characters that Windows does not allow, and invisible characters for the direction of text.
+const FORBIDDEN: &str = "/\\:*?\"<>|\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\
+    \u{2067}\u{2068}\u{2069}\u{feff}";
+
+/// Returns the name of a file with this extension. The user may omit the extension.
+pub(crate) fn file_name(name: &str, extension: &str) -> Result<String, Refusal> {
+    let end = format!(".{extension}");
+    let stem = match name.trim().rsplit_once('.') {
+        Some((stem, own)) if own.eq_ignore_ascii_case(extension) => stem,
+        _ => name.trim(),
+    };
+    let full = format!("{stem}{end}");
+    let is_allowed = !stem.is_empty()
+        && full.chars().count() <= MAX_NAME
+        && !stem.starts_with(['.', ' '])
+        && !stem.ends_with(['.', ' '])
+        && !stem.contains(|letter: char| letter.is_control() || FORBIDDEN.contains(letter))
+        && !is_device(stem)
+        && !is_case(Path::new(&full));
+    if is_allowed {
+        return Ok(full);
+    }
+    let help = phrase!(
+        "use at most {limit} characters, without `/`, `:` or similar; `con`, `nul` and `case` are reserved",
+        limit = MAX_NAME
+    );
+    Err(Refusal::malformed(phrase!("invalid file name `{name}`", name = excerpt(name))).with_help(help))
+}
+
+/// Returns whether Windows opens a device instead of a file with this name.
+fn is_device(stem: &str) -> bool {
+    let name = stem.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let number = name.strip_prefix("com").or_else(|| name.strip_prefix("lpt"));
+    let is_port = number.is_some_and(|number| {
+        number.chars().count() == 1 && number.contains(|digit: char| "123456789¹²³".contains(digit))
+    });
+    is_port || ["con", "prn", "aux", "nul"].contains(&&*name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds_extension_and_rejects_paths_and_reserved_names() {
+        for (name, expected) in [
+            ("Robin", "Robin.yaml"),
+            (" Robin.YAML ", "Robin.yaml"),
+            ("v1.2", "v1.2.yaml"),
+            ("罗宾【主】", "罗宾【主】.yaml"),
+            ("console", "console.yaml"),
+            ("com10", "com10.yaml"),
+            ("cases", "cases.yaml"),
+        ] {
+            assert_eq!(file_name(name, "yaml").ok().as_deref(), Some(expected), "{name}");
+        }
+        let long = "x".repeat(MAX_NAME);
+        for name in [
+            "",
+            " ",
+            ".",
+            "..",
+            "../x",
+            "a/b",
+            "a\\b",
+            "/etc/passwd",
+            "C:x",
+            "x::$DATA",
+            ".hidden",
+            "x.",
+            ".yaml",
+            "a\u{0}b",
+            "a\nb",
+            "a\u{202e}b",
+            "con",
+            "CON.txt",
+            "nul .x",
+            "COM1",
+            "lpt²",
+            "case",
+            "case.yaml",
+            "*",
+            "a?",
+            long.as_str(),
+        ] {
+            assert!(file_name(name, "yaml").is_err(), "{name}");
+        }
+    }
+}

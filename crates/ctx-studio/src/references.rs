@@ -1,0 +1,146 @@
+//! References between the files of the folder: `ctx.toml` and test cases name files, agents name worldbooks.
+
+use std::path::{Path, PathBuf};
+
+use ctx_project::books;
+use ctx_project::drafts::{Draft, Edit};
+use ctx_project::files::MARK;
+use ctx_project::inputs::InputFile;
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::phrase;
+use serde_json::Value;
+
+use crate::api_files::{FileKind, ProjectFile};
+use crate::call::Refusal;
+use crate::folder::Folder;
+use crate::server::Server;
+
+/// Keys of `ctx.toml` and of test cases whose value is a path, relative to their folder.
+const PATHS: &[&str] = &["agent", "session", "profile", "models", "tools"];
+
+/// Keys of the same files whose value is a list of paths.
+const LISTS: &[&str] = &["worldbooks"];
+
+/// Folder of worldbooks next to an agent.
+const BESIDE: &str = "worldbooks";
+
+/// The references of one file to another.
+struct Referrer {
+    path: String,
+    bytes: Vec<u8>,
+    draft: Draft,
+    pointers: Vec<String>,
+    is_agent: bool,
+}
+
+/// A file whose references were changed to the new path.
+pub(crate) struct ChangedReferrer {
+    pub(crate) path: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Rejects to delete a file that other files name.
+pub(crate) fn refuse_used(server: &Server, path: &str) -> Result<(), Refusal> {
+    let by_name = book_name(&server.desk.folder, path);
+    let used = referrers(server, path, |id| id == stem(path) || Some(id) == by_name.as_deref());
+    if used.is_empty() {
+        return Ok(());
+    }
+    let files = Argument::names(used.iter().map(|referrer| referrer.path.as_str()), Divider::Comma);
+    let help = phrase!("remove the reference first, or rename the file: that changes the reference too");
+    Err(Refusal::unusable(phrase!("`{path}` is used by {files}", path, files)).with_help(help))
+}
+
+/// Returns the files that name a file, changed to its new path in the same folder.
+pub(crate) fn redirected(server: &Server, path: &str, to: &str) -> Result<Vec<ChangedReferrer>, Refusal> {
+    let by_name = book_name(&server.desk.folder, path);
+    let is_named = |id: &str| id == stem(path) && Some(id) != by_name.as_deref();
+    let referrers = referrers(server, path, is_named).into_iter();
+    referrers.map(|referrer| redirect(referrer, path, to)).collect()
+}
+
+fn redirect(mut referrer: Referrer, path: &str, to: &str) -> Result<ChangedReferrer, Refusal> {
+    let target = if referrer.is_agent {
+        stem(to).to_owned()
+    } else {
+        let folder = Path::new(&referrer.path).parent().unwrap_or(Path::new(""));
+        let below = Path::new(to).strip_prefix(folder).unwrap_or(Path::new(to));
+        below.to_string_lossy().into_owned()
+    };
+    let value =
+        |pointer: &String| Edit::Set { pointer: pointer.clone(), value: Value::from(target.as_str()) };
+    let edits: Vec<Edit> = referrer.pointers.iter().map(value).collect();
+    referrer.draft.edit_all(&edits).map_err(|_| {
+        let file = Argument::names([referrer.path.as_str()], Divider::Comma);
+        let message =
+            phrase!("cannot rename `{path}`: {file} names it, and the page cannot change that", path, file);
+        Refusal::unusable(message)
+    })?;
+    let mark = if referrer.bytes.starts_with(MARK) { MARK } else { &[] };
+    let bytes = [mark, referrer.draft.text().as_bytes()].concat();
+    Ok(ChangedReferrer { path: referrer.path, bytes })
+}
+
+/// Finds the files that name a file. `is_named` returns whether a worldbook id of an agent means it.
+fn referrers(server: &Server, path: &str, is_named: impl Fn(&str) -> bool) -> Vec<Referrer> {
+    let folder = &server.desk.folder;
+    let kind = |file: &ProjectFile| {
+        let is_beside = book_folder(&file.path) == Path::new(path).parent().unwrap_or(Path::new(""));
+        let is_case = ctx_project::case::is_case(Path::new(&file.path));
+        match file.kind {
+            FileKind::Agent if is_beside => Some(true),
+            FileKind::Config => Some(false),
+            _ if is_case => Some(false),
+            _ => None,
+        }
+    };
+    let (listed, _) = server.desk.list();
+    let found = listed.iter().filter_map(|file| {
+        let is_agent = kind(file)?;
+        let bytes = folder.read(&file.path).ok().flatten()?;
+        let draft = Draft::open(&file.path, &bytes).ok()?;
+        let value = draft.value()?;
+        let pointers = if is_agent {
+            let is_id = |item: &Value| item.as_str().is_some_and(&is_named);
+            items(value, "worldbookIds", is_id)
+        } else {
+            let base = Path::new(&file.path).parent().unwrap_or(Path::new(""));
+            let is_path = |item: &Value| item.as_str().is_some_and(|named| is_same(base, named, path));
+            let single = PATHS.iter().filter(|key| value.get(**key).is_some_and(is_path));
+            let lists = LISTS.iter().flat_map(|key| items(value, key, is_path));
+            single.map(|key| format!("/{key}")).chain(lists).collect()
+        };
+        let referrer = Referrer { path: file.path.clone(), bytes, draft, pointers, is_agent };
+        Some(referrer).filter(|referrer| !referrer.pointers.is_empty())
+    });
+    found.collect()
+}
+
+/// Returns the pointers of the items of a list that match.
+fn items(value: &Value, key: &str, is_match: impl Fn(&Value) -> bool) -> Vec<String> {
+    let list = value.get(key).and_then(Value::as_array).into_iter().flatten();
+    let matching = list.enumerate().filter(|(_, item)| is_match(item));
+    matching.map(|(index, _)| format!("/{key}/{index}")).collect()
+}
+
+/// Returns whether a path in a file of a folder means a file of the listing.
+fn is_same(base: &Path, named: &str, path: &str) -> bool {
+    let plain: PathBuf = base.join(named).components().filter(|part| part.as_os_str() != ".").collect();
+    plain == Path::new(path)
+}
+
+/// Returns the folder with the worldbooks of an agent.
+fn book_folder(agent: &str) -> PathBuf {
+    Path::new(agent).parent().unwrap_or(Path::new("")).join(BESIDE)
+}
+
+fn stem(path: &str) -> &str {
+    Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or(path)
+}
+
+/// Returns the name in a worldbook. Agents can name the worldbook by it.
+fn book_name(folder: &Folder, path: &str) -> Option<String> {
+    let file = InputFile { bytes: Some(folder.read(path).ok()??), ..InputFile::from(path) };
+    let (books, _) = books::read(&[file], &mut ctx_project::Sources::default()).ok()?;
+    books.loaded().first()?.book.name.as_deref().map(str::to_owned)
+}
