@@ -16,7 +16,7 @@ use ctx_preset_import::{Document, ImportError, Limits, Syntax};
 use ctx_types::Diagnostic;
 use serde_json::Value;
 
-pub use ctx_operations::document_edit::{Edit, EditError};
+pub use ctx_operations::document_edit::{Edit, EditError, Lists, difference};
 use ctx_operations::document_edit::{edit_all, edited_yaml};
 pub use rewrite::Rewrite;
 
@@ -135,6 +135,11 @@ impl Draft {
         !self.undone.is_empty()
     }
 
+    /// Returns what would take the latest edit back.
+    pub fn latest(&self) -> Option<&Splice> {
+        self.done.last()
+    }
+
     /// Makes an edit; what was undone before can no longer be redone.
     ///
     /// O(bytes of the text). A text in quotes that takes the place of another one is written without reading the rest,
@@ -239,14 +244,19 @@ impl Draft {
         self.revision += 1;
     }
 
-    /// Makes one step of the latest two, as of letters of one word; without two, nothing changes.
+    /// Makes one step of the latest two, as of letters of one word; without two, nothing changes. O(bytes of both).
     pub fn join_steps(&mut self) {
-        let [.., _, _] = self.done.as_slice() else { return };
-        let mut before = self.text.clone();
-        for splice in self.done.split_off(self.done.len() - 2).into_iter().rev() {
-            splice.take_place_in(&mut before);
+        let [.., first, last] = self.done.as_slice() else { return };
+        // Both are ranges of the text between the two edits; `part` is what became of it.
+        let start = first.range.start.min(last.range.start);
+        let last_end = last.range.start + last.text.len();
+        let end = last.range.end + first.range.end.saturating_sub(last_end);
+        let mut part = self.text.get(start..end).unwrap_or_default().to_owned();
+        for Splice { range, text } in [last, first] {
+            part.replace_range(range.start - start..range.end - start, text);
         }
-        self.done.push(Splice::between(&self.text, &before));
+        self.done.truncate(self.done.len() - 2);
+        self.done.push(Splice { range: start..end, text: part });
     }
 
     /// Takes the latest edit back; returns whether there was one.
