@@ -88,6 +88,14 @@ export interface CallVerdict {
 /** The difference between rows or words of two contexts. */
 export type ChangeKind = "same" | "changed" | "added" | "removed";
 
+/** An entry that the draft and another program changed. A missing version is a removed entry. */
+export interface Clash {
+  /** Name for `resolve`: keys and ids, each after `/`. Empty for the whole file; its versions are texts. */
+  place: string;
+  mine?: unknown;
+  theirs?: unknown;
+}
+
 /** Response of GET `codes/{c}`: the explanation of a diagnostic code. */
 export interface CodeView {
   code: string;
@@ -285,7 +293,7 @@ export type Edited = FileChange | FileView;
 
 /** Request of POST `files/{f}/edits`: edits of values, or a replacement of the whole text. */
 export interface Edits {
-  /** Revision that the page last read. */
+  /** Revision that the page last read: 409 if the draft has another one. */
   base: number;
   /** Random id. Edits with the same id are applied only once. */
   id: string;
@@ -427,7 +435,9 @@ export interface FileView {
   /** Number of list items missing from `value`. Set if the file is too large to edit; only its first part
    * is shown. */
   more?: number;
-  /** Whether the file was deleted. It then has no hash. */
+  /** Changes of another program that need a decision: `resolve`. */
+  outside?: Outside;
+  /** Whether the file was deleted. */
   isGone?: boolean;
 }
 
@@ -642,6 +652,13 @@ export type NoticeKind = "draft" | "file" | "turn" | "project" | "resync";
 /** The origin of a value. Later origins override entire entries of earlier ones. */
 export type Origin = "built-in" | "user" | "model" | "agent" | "command-line";
 
+/** The file as another program wrote it, where it changed entries that the draft changes too. */
+export interface Outside {
+  /** SHA-256 of the file's bytes. */
+  hash: string;
+  clashes: Clash[];
+}
+
 /** A tool call that waits for approval. */
 export interface PendingCall {
   id: string;
@@ -781,6 +798,17 @@ export interface Registry {
   dialects: string[];
 }
 
+/** Request of POST `files/{f}/resolve`: takes the file as another program wrote it, with the draft's version of each
+ * clashing entry that `theirs` does not name. */
+export interface Resolve {
+  /** Revision that the page last read. */
+  base: number;
+  /** `hash` of `outside`. */
+  hash: string;
+  /** Places of clashes whose version in the file is taken. */
+  theirs: string[];
+}
+
 /** The part of a file to rewrite for edits that cannot keep its formatting. */
 export interface RewriteView {
   /** JSON pointer of the list or object; empty for the whole file. */
@@ -843,7 +871,7 @@ export interface RunView {
 
 /** Request of POST `files/{f}/save`. */
 export interface Save {
-  /** Overwrites changes of another program, after a 409 reported them. */
+  /** Writes a deleted file again, after a 409 reported that. */
   overwrite?: boolean;
 }
 

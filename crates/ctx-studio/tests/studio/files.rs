@@ -386,9 +386,9 @@ fn a_preset_of_a_hundred_thousand_entries_is_told() {
     let short = json!({ "name": "Robin", "presetMessages": entries }).to_string();
     std::fs::write(project(&place).join("short.json"), &short).unwrap();
     let long =
-        format!("name: Robin\npresetMessages:\n{}", "  - {role: system, content: a}\n".repeat(100_000));
+        format!("name: Robin\npresetMessages:\n{}", "  - {role: system, content: a}\n".repeat(300_000));
     std::fs::write(project(&place).join("long.yaml"), &long).unwrap();
-    let entry = |n: usize| json!({ "id": n.to_string(), "role": "system", "content": "Water the basil." });
+    let entry = |n: usize| json!({ "id": n.to_string(), "role": "system", "content": "Water the basil. ".repeat(6) });
     let wide = json!({ "name": "Robin", "presetMessages": (0..100_000).map(entry).collect::<Vec<_>>() });
     std::fs::write(project(&place).join("wide.json"), wide.to_string()).unwrap();
     let server = start(&place);
