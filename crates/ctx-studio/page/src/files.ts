@@ -2,7 +2,7 @@
 import { batch as together, computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Edit, Edited, FileChange, FileFindings, FileView, Finding } from "./api";
 import { apply, get } from "./pointer";
-import { digest, find, originsOf, placeOf, rebase, type Batch, type EditClash } from "./rebase";
+import { digest, find, isSame, originsOf, placeOf, rebase, type Batch, type EditClash } from "./rebase";
 import { access, call, CallError, isConnected, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { closeToast, toast } from "./announce";
@@ -87,6 +87,8 @@ export class OpenFile {
   #isStale = false;
   /** Requests go one after the other, so that each answer follows from the one before. */
   #asked: Promise<unknown> = Promise.resolve();
+  /** What was edited last. */
+  #edited: EditClash["path"] = [];
   /** The notice of the last failure, over once a save goes through. */
   #failure = 0;
 
@@ -105,7 +107,7 @@ export class OpenFile {
   async #load(isForced = false): Promise<void> {
     try {
       const view = await call<FileView>("GET", `files/${encodeURIComponent(this.id)}`);
-      await whenComposed();
+      await this.#whenFree(view);
       this.#take(view, { isForced });
       this.failure.value = undefined;
       if (this.pending.value.length > 0) this.#schedule(0);
@@ -131,8 +133,10 @@ export class OpenFile {
       last.edits[0]?.op === "set" &&
       last.edits[0].pointer === only.pointer &&
       !this.#sent.has(last);
+    const origins = isNext ? last.origins : originsOf(this.value.value, edits);
+    this.#edited = origins?.at(-1)?.path ?? [];
     if (isNext) this.#put([...waiting.slice(0, -1), { ...last, edits }]);
-    else this.#put([...waiting, { id: randomId(), edits, origins: originsOf(this.value.value, edits) }]);
+    else this.#put([...waiting, { id: randomId(), edits, origins }]);
     this.#schedule(0);
   }
 
@@ -142,6 +146,7 @@ export class OpenFile {
     const waiting = this.pending.value;
     const last = waiting.at(-1);
     const isNext = last?.text !== undefined && !this.#sent.has(last);
+    this.#edited = [];
     if (isNext) this.#put([...waiting.slice(0, -1), { ...last, text }]);
     else this.#put([...waiting, { id: randomId(), text, was: digest(this.text.value) }]);
     this.#schedule(PAUSE);
@@ -374,6 +379,17 @@ export class OpenFile {
     await this.flush();
   }
 
+  /** Waits while a text is composed, as in Chinese, that another version would take the place of. */
+  async #whenFree(view: FileView): Promise<void> {
+    const edited = (value: unknown) => {
+      const pointer = find(value, this.#edited);
+      return pointer === undefined ? undefined : get(value, pointer);
+    };
+    const known = this.server.peek();
+    const isFree = known && isSame(edited(known.value), edited(view.value));
+    if (!isFree || (this.#edited.length === 0 && known.text !== view.text)) await composed;
+  }
+
   #schedule(pause: number): void {
     clearTimeout(this.#timer);
     if (access.value === "closed") return;
@@ -412,7 +428,7 @@ export class OpenFile {
       if (!this.pending.value.some(({ id }) => id === batch.id)) return true;
       const { theirs, rewrite } = error.failure;
       if (error.isConflict && theirs) {
-        await whenComposed();
+        await this.#whenFree(theirs);
         this.#take(theirs);
         if (this.server.peek()?.revision !== view.revision) return true;
       }
@@ -458,13 +474,9 @@ function inParts(batch: Batch): Batch[] {
   return parts;
 }
 
+/** Until a text is composed. */
 let composed: Promise<void> | undefined;
 let endComposition: (() => void) | undefined;
-
-/** Waits while a text is composed, as in Chinese: nothing takes its place under the hands of who writes. */
-async function whenComposed(): Promise<void> {
-  await composed;
-}
 
 addEventListener("compositionstart", () => {
   composed ??= new Promise((resolve) => (endComposition = resolve));
