@@ -30,7 +30,8 @@ export function shortened(runs: readonly Run[]): Run[] {
     if (!run.isSame || run.text.length <= 2 * AROUND) return run;
     const head = at === 0 ? "" : run.text.slice(0, AROUND);
     const tail = at === runs.length - 1 ? "" : run.text.slice(-AROUND);
-    return { text: `${head} … ${tail}`, isSame: true };
+    // Whole words, where blanks divide them.
+    return { text: `${head.replace(/(\s)\S*$/, "$1")} … ${tail.replace(/^\S*\s/, "")}`, isSame: true };
   });
 }
 

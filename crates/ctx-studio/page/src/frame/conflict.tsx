@@ -3,8 +3,8 @@
 import type { Clash, OpenFile } from "../files";
 import { copyText } from "../copy";
 import { get, isObject, tokens } from "../pointer";
-import type { Batch } from "../rebase";
-import { differing, shortened } from "../words";
+import { isSame, type Batch } from "../rebase";
+import { differing, shortened, type Run } from "../words";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
@@ -12,8 +12,9 @@ import { Icon } from "../ui/icon";
 export function ConflictBar({ file }: { file: OpenFile }) {
   const conflict = file.conflict.value;
   const path = file.server.value?.path ?? file.id;
+  if (!conflict && file.clashes.value.length === 0) return null;
   return (
-    <>
+    <div class="conflicts">
       {conflict?.kind === "gone" && (
         <Section title={t().conflicts.ofGone(path)}>
           <p class="actions">
@@ -30,7 +31,7 @@ export function ConflictBar({ file }: { file: OpenFile }) {
       {file.clashes.value.map((clash) => (
         <ClashSection key={`${clash.isOutside} ${clash.place}`} file={file} clash={clash} />
       ))}
-    </>
+    </div>
   );
 }
 
@@ -50,24 +51,20 @@ function Section({ title, more, children }: { title: string; more?: string; chil
 function ClashSection({ file, clash }: { file: OpenFile; clash: Clash }) {
   const texts = t().conflicts;
   const name = nameOf(file, clash);
-  const fields = fieldsOf(clash);
   const title = (clash.isOutside ? texts.ofProgram : texts.ofWindow)(name);
   return (
     <Section title={title} more={clash.isLost ? texts.isGone : undefined}>
       <div class="both">
-        {(["mine", "theirs"] as const).map((side, at) => (
+        {([["mine", 0], ["theirs", 1]] as const).map(([side, at]) => (
           <div key={side}>
             <p class="soft">{side === "mine" ? texts.mine : clash.isOutside ? texts.file : texts.theirs}</p>
             <pre tabIndex={0} aria-label={side === "mine" ? texts.mine : texts.theirs}>
-              {fields.map(({ field, values }) => {
-                const runs = shortened(differing(shown(values[0]), shown(values[1]))[at] ?? []);
-                return (
-                  <div key={field}>
-                    {field !== "" && <span class="soft">{t().labeled(texts.fields[field] ?? field, "")}</span>}
-                    {runs.map((run, index) => (run.isSame ? <span key={index}>{run.text}</span> : <mark key={index}>{run.text}</mark>))}
-                  </div>
-                );
-              })}
+              {fieldsOf(clash).map(({ field, runs }) => (
+                <div key={field}>
+                  {field !== "" && <span class="soft">{t().labeled(texts.fields[field] ?? field, "")}</span>}
+                  {runs[at].map((run, index) => (run.isSame ? <span key={index}>{run.text}</span> : <mark key={index}>{run.text}</mark>))}
+                </div>
+              ))}
             </pre>
           </div>
         ))}
@@ -130,18 +127,26 @@ function Refused({ file, sent }: { file: OpenFile; sent: Batch }) {
 }
 
 /** The fields of an entry in which the versions differ; of another value only itself. */
-function fieldsOf({ mine, theirs }: Clash): { field: string; values: [unknown, unknown] }[] {
-  if (!isObject(mine) || !isObject(theirs)) return [{ field: "", values: [mine, theirs] }];
+function fieldsOf({ mine, theirs }: Clash): { field: string; runs: [Run[], Run[]] }[] {
+  const runsOf = (a: unknown, b: unknown, none: string): [Run[], Run[]] => {
+    const [left, right] = differing(shown(a, none), shown(b, none));
+    return [shortened(left), shortened(right)];
+  };
+  if (!isObject(mine) || !isObject(theirs)) {
+    // Nobody has to read all of an entry again that the other one has removed.
+    const short = (value: unknown) => (isObject(value) ? (value["content"] ?? titleOf(value) ?? value) : value);
+    return [{ field: "", runs: runsOf(short(mine), short(theirs), t().conflicts.removed) }];
+  }
   const fields = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])];
-  const isOther = (field: string) => JSON.stringify(mine[field]) !== JSON.stringify(theirs[field]);
-  return fields.filter(isOther).map((field) => ({ field, values: [mine[field], theirs[field]] }));
+  const isOther = (field: string) => !isSame(mine[field], theirs[field]);
+  return fields.filter(isOther).map((field) => ({ field, runs: runsOf(mine[field], theirs[field], t().conflicts.missing) }));
 }
 
 function nameOf(file: OpenFile, { place, pointer, mine, theirs }: Clash): string {
   if (place === "") return file.server.value?.path ?? file.id;
   if (pointer !== undefined) return entryName(file.value.value, pointer);
   const title = titleOf(mine) ?? titleOf(theirs);
-  return title === undefined ? place.replace(/^\//, "").replaceAll("/", " / ") : t().conflicts.entry(title);
+  return t().conflicts.entry(title ?? place.replace(/^\//, "").replaceAll("/", " / "));
 }
 
 /** A place as a person calls it: “Season”, text. */
@@ -154,7 +159,7 @@ function entryName(value: unknown, pointer: string): string {
     const field = path.slice(end).join(" / ");
     return t().conflicts.entry(title, field === "" ? undefined : (t().conflicts.fields[field] ?? field));
   }
-  return path.join(" / ");
+  return t().conflicts.entry(path.join(" / "));
 }
 
 function titleOf(value: unknown): string | undefined {
@@ -180,6 +185,6 @@ function typedText(batches: readonly Batch[]): string {
   return batches.some(({ edits }) => edits?.some(({ op }) => op === "remove")) ? t().conflicts.removed : t().move;
 }
 
-function shown(value: unknown): string {
-  return typeof value === "string" ? value : value === undefined ? t().conflicts.removed : JSON.stringify(value, null, 2);
+function shown(value: unknown, none = t().conflicts.removed): string {
+  return typeof value === "string" ? value : value === undefined ? none : JSON.stringify(value, null, 2);
 }

@@ -29,6 +29,7 @@ export const conflicts = {
   theirs: "Theirs",
   file: "Theirs (file)",
   removed: "(removed)",
+  missing: "(none)",
   keepMine: "Keep mine",
   takeTheirs: "Take theirs",
   discard: "Discard",

@@ -30,6 +30,7 @@ export const conflicts: Texts["conflicts"] = {
   theirs: "对方的",
   file: "对方的（文件中）",
   removed: "（已删除）",
+  missing: "（无）",
   keepMine: "保留我的",
   takeTheirs: "采用对方的",
   discard: "放弃",
