@@ -445,11 +445,10 @@ impl Desk {
                 known.revision += u64::from(open.follow(&known.path, known.kind, disk.into()));
             }
             let (path, revision) = (known.path.clone(), known.revision);
-            let theirs = FileView { is_gone, ..known.view(id, self.is_read_only) };
             drop(state);
             self.changed.notify_one();
             self.notices.tell(NoticeKind::File, Some(id), Some(revision), by.window);
-            return Err(changed_outside(path, theirs));
+            return Err(changed_outside(path, FileView { is_gone, ..self.view(id, by.language)? }));
         }
         if !is_written {
             self.folder.write(&known.path, &bytes)?;

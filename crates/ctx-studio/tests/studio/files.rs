@@ -98,15 +98,16 @@ fn refuses_edits_and_steps_of_older_revisions() {
 #[test]
 fn takes_a_text_of_8_mib_whatever_its_letters() {
     let place = folder();
+    std::fs::write(project(&place).join("text.json"), "\"\"").unwrap();
     let server = start(&place);
-    let id = server.id("agent.yaml");
+    let id = server.id("text.json");
     let path = format!("/api/files/{id}/edits");
-    for (base, letter) in ["\"", "\t", "字"].into_iter().enumerate() {
-        let text = letter.repeat((8 << 20) / letter.len());
-        let body = json!({ "base": base, "id": letter, "text": text });
+    let texts = ["\\\"", "字"].map(|letter| format!("\"{}\"", letter.repeat(((8 << 20) - 2) / letter.len())));
+    for (base, text) in texts.iter().enumerate() {
+        let body = json!({ "base": base, "id": base.to_string(), "text": text });
         assert_eq!(server.ask("POST", &path, &body).good()["text"].as_str().map(str::len), Some(text.len()));
     }
-    let body = json!({ "base": 3, "id": "d", "text": "x".repeat((8 << 20) + 1) });
+    let body = json!({ "base": 2, "id": "c", "text": "x".repeat((8 << 20) + 1) });
     assert_eq!(server.ask("POST", &path, &body).refused(413), "CTX1010");
 }
 
@@ -388,7 +389,8 @@ fn a_preset_of_a_hundred_thousand_entries_is_told() {
     let long =
         format!("name: Robin\npresetMessages:\n{}", "  - {role: system, content: a}\n".repeat(300_000));
     std::fs::write(project(&place).join("long.yaml"), &long).unwrap();
-    let entry = |n: usize| json!({ "id": n.to_string(), "role": "system", "content": "Water the basil. ".repeat(6) });
+    let entry =
+        |n: usize| json!({ "id": n.to_string(), "role": "system", "content": "Water the basil. ".repeat(6) });
     let wide = json!({ "name": "Robin", "presetMessages": (0..100_000).map(entry).collect::<Vec<_>>() });
     std::fs::write(project(&place).join("wide.json"), wide.to_string()).unwrap();
     let server = start(&place);
