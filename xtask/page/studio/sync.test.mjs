@@ -131,6 +131,14 @@ test("windows that type in one entry see each other's letters", async (t) => {
   await page.keyboard.press("Control+End");
   await page.keyboard.type(" three");
   await shown(second, "One two three");
+  const name = (window) => entry(window, "reminder").locator("[data-test=name]");
+  await name(second).click();
+  await name(page).click();
+  await page.keyboard.type("Note", { delay: 0 });
+  await second.waitForFunction(() => document.activeElement.value === "Note");
+  await second.keyboard.press("End");
+  await second.keyboard.type("book", { delay: 0 });
+  await page.waitForFunction(() => document.activeElement.value === "Notebook");
   await settled(page);
   await save(page);
   assert.match(readFileSync(join(path, "agent.yaml"), "utf8"), /content: One two three\n/);

@@ -193,7 +193,7 @@ export class OpenFile {
 
   async #save(body: object, isAgain = false): Promise<boolean> {
     const view = this.server.value;
-    if (!view) return false;
+    if (!view || this.#clashes.peek().length > 0) return false;
     try {
       this.#take(await call<FileView>("POST", this.#path("save"), { body, ifMatch: view.hash }));
       this.conflict.value = undefined;
@@ -215,12 +215,17 @@ export class OpenFile {
   /** Waits until the server has all edits; false if it does not take them now. */
   async flush(): Promise<boolean> {
     while (this.pending.value.length > 0) {
-      if (this.conflict.value || this.#clashes.value.length > 0) return false;
+      if (this.#isBlocked) return false;
       clearTimeout(this.#timer);
       this.#sending ??= this.#inTurn(() => this.#sendFirst()).finally(() => (this.#sending = undefined));
       if (!(await this.#sending)) return false;
     }
     return true;
+  }
+
+  /** Whether nothing is sent before a person has decided. */
+  get #isBlocked(): boolean {
+    return this.conflict.peek()?.kind === "refused" || this.#clashes.peek().length > 0;
   }
 
   /** Takes one of two versions of an entry. */
@@ -316,7 +321,7 @@ export class OpenFile {
     if (!(await this.flush())) return;
     await this.#inTurn(async () => {
       const told = await more();
-      if (!told) return;
+      if (!told || this.#isBlocked) return;
       // A step counts from a revision of the server that answers.
       if (this.#isStale) {
         toast(t().offline, "error");
@@ -406,7 +411,8 @@ export class OpenFile {
   async #sendFirst(): Promise<boolean> {
     const [batch] = this.pending.value;
     const view = this.server.value;
-    if (!batch || !view || this.#isStale) return false;
+    // What was heard while it waited for its turn may have to be decided first.
+    if (!batch || !view || this.#isStale || this.#isBlocked) return false;
     this.#sent.add(batch);
     const { origins: _origins, was: _was, ...sent } = batch;
     try {

@@ -1,5 +1,5 @@
-// Fields that keep what is being typed: a value from outside waits until the field is left.
-import { useEffect, useRef, useState } from "preact/hooks";
+// Fields that keep what is being typed: a value from outside waits until a lazy field is left.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface FieldProps {
   label: string;
@@ -33,10 +33,19 @@ export function Field(props: FieldProps) {
   const [text, setText] = useState(value);
   const isFocused = useRef(false);
   const isComposing = useRef(false);
-  useEffect(() => {
-    if (!isFocused.current) setText(value);
+  const isTelling = useRef(false);
+  // What is typed next must follow from what is shown. A value that was just told may come back in another form.
+  useLayoutEffect(() => {
+    const isOther = !isLazy && !isTelling.current && !isComposing.current;
+    if (!isFocused.current || isOther) setText(value);
   }, [value]);
-  const tell = (next: string) => next !== value && onInput(next);
+  useLayoutEffect(() => {
+    isTelling.current = false;
+  });
+  const tell = (next: string) => {
+    isTelling.current = true;
+    if (next !== value) onInput(next);
+  };
   return (
     <label class={`field ${size}`} for={id}>
       <span class={props.isLabelHidden ? "hidden" : "label"}>{label}</span>
