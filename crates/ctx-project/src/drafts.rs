@@ -135,7 +135,7 @@ impl Draft {
         !self.undone.is_empty()
     }
 
-    /// Returns what would take the latest edit back.
+    /// Returns the splice that undoes the latest edit.
     pub fn latest(&self) -> Option<&Splice> {
         self.done.last()
     }
@@ -247,7 +247,7 @@ impl Draft {
     /// Makes one step of the latest two, as of letters of one word; without two, nothing changes. O(bytes of both).
     pub fn join_steps(&mut self) {
         let [.., first, last] = self.done.as_slice() else { return };
-        // Both are ranges of the text between the two edits; `part` is what became of it.
+        // `part` is the range of the text that covers both edits.
         let start = first.range.start.min(last.range.start);
         let last_end = last.range.start + last.text.len();
         let end = last.range.end + first.range.end.saturating_sub(last_end);

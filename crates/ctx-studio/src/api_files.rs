@@ -212,7 +212,7 @@ pub(crate) struct TextSplice {
 }
 
 impl TextSplice {
-    /// Returns the latest edit of a draft.
+    /// Returns the latest edit of a draft, in UTF-16 units.
     pub(crate) fn latest(draft: &Draft) -> Option<Self> {
         let units = |text: &str| -> usize {
             text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0)).sum()

@@ -300,7 +300,7 @@ impl Desk {
         )
     }
 
-    /// Says what edits of values have made of a file; none where the page cannot tell its value by them.
+    /// Describes the change made by value edits. `None` if the page cannot compute the new value from them.
     fn file_change(&self, id: &str, base: u64, splice: TextSplice) -> Option<FileChange> {
         let state = lock(&self.state);
         let known = state.files.get(id).filter(|known| known.revision == base + 1)?;
@@ -396,7 +396,7 @@ impl Desk {
         self.view(id, by.language)
     }
 
-    /// Takes what another program wrote, with the chosen version of each entry that the draft has changed too.
+    /// Joins the draft with the changes of another program, with the chosen version of each clashing entry.
     pub(crate) fn resolve(
         &self,
         id: &str,
@@ -535,7 +535,7 @@ const fn is_too_large(bytes: u64) -> bool {
     bytes > open_file::MAX_EDITED as u64
 }
 
-/// Refuses to write over what another program made of a file.
+/// Refuses to overwrite changes of another program.
 fn changed_outside(path: String, theirs: FileView) -> Refusal {
     let message = if theirs.is_gone {
         phrase!("nothing written: `{path}` was deleted", path)

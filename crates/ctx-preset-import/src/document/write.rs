@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::Document;
 use crate::limits::Limits;
 
-/// From how many bytes a text of one line is written as a block rather than with escapes.
+/// Minimum bytes of a single-line text that is written as a block instead of with escapes.
 const LONG: usize = 80;
 
 /// Writes a value as YAML that people can edit; as JSON, which readers of YAML take too, where YAML would be larger
 /// than is read or would not come back the same.
 ///
-/// Texts of several lines are blocks (`|`), except for those that a block cannot hold, as with control characters.
+/// Multi-line texts are blocks (`|`). Texts that a block cannot hold, such as with control characters, are quoted.
 ///
 /// ```
 /// use ctx_preset_import::{Document, write_document};
@@ -37,8 +37,8 @@ pub fn write_document(value: &Value) -> String {
     json
 }
 
-/// Writes YAML. `serde_yaml` puts texts into quotes with escapes where a line ends with a blank, and where a character
-/// is beyond U+FFFF, as an emoji is. Here it writes a name for each of these, which the text then takes the place of.
+/// Writes YAML with blocks. `serde_yaml` escapes texts that have a line with a trailing space or a character above U+FFFF,
+/// such as an emoji. So it writes a placeholder for each of these texts, which is then replaced with a block.
 fn yaml_with_blocks(value: &Value) -> Option<String> {
     let mut name = "ctx-text-".to_owned();
     let all = value.to_string();
@@ -66,7 +66,7 @@ fn yaml_with_blocks(value: &Value) -> Option<String> {
     Some(written)
 }
 
-/// Puts names in the place of texts that would be written with escapes.
+/// Replaces texts that would be escaped with placeholders.
 fn take_texts(value: &mut Value, name: &str, texts: &mut Vec<String>) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| take_texts(item, name, texts)),
@@ -83,23 +83,23 @@ fn is_escaped(text: &str) -> bool {
     serde_yaml::to_string(text).is_ok_and(|yaml| yaml.starts_with('"'))
 }
 
-/// Returns whether a text is written as a block: it is long, and a block can hold it.
+/// Returns whether a text is long, and can be written as a block.
 fn is_block(text: &str) -> bool {
     let is_held = |c: char| matches!(c, '\n' | '\t') || (!c.is_control() && !is_special(c));
     let first = text.split('\n').find(|line| !line.is_empty());
-    // Blanks before the first word would be taken for the indentation.
+    // Leading spaces would be read as indentation.
     first.is_some_and(|line| !line.starts_with([' ', '\t']))
         && (text.contains('\n') || text.len() > LONG)
         && text.chars().all(is_held)
 }
 
-/// Returns whether a text is written in quotes as JSON has them: it has an emoji, which needs no escape there.
+/// Returns whether a text is written in JSON quotes, which keep emojis unescaped.
 fn is_quoted(text: &str) -> bool {
     text.chars().any(|c| c > '\u{ffff}')
         && !text.contains(|c| is_special(c) || ('\u{7f}'..='\u{9f}').contains(&c))
 }
 
-/// Line ends of YAML 1.1, and what is no character of a document.
+/// Line ends of YAML 1.1, and characters that YAML does not allow.
 const fn is_special(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -125,7 +125,7 @@ fn push_text(written: &mut String, text: &str, indent: usize) {
     }
 }
 
-/// Returns how far the lines of a block are indented behind the key or dashes of its first line.
+/// Returns the indentation of a block's lines, given the key or dashes before it.
 fn content_indent(head: &str) -> usize {
     let mut rest = head.trim_start_matches(' ');
     while let Some(behind) = rest.strip_prefix("- ") {

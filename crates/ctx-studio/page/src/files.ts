@@ -19,16 +19,16 @@ const MOST_EDITS = 1000;
 
 export type Side = "mine" | "theirs";
 
-/** Two versions of an entry, of which a person takes one. */
+/** Two versions of an entry: the user chooses one. */
 export interface Clash {
   place: string;
   mine: unknown;
   theirs: unknown;
-  /** Where it is in the file, if it is there. */
+  /** Pointer in the file, if the entry exists. */
   pointer?: string;
-  /** Another program wrote it; otherwise another window. */
+  /** Changed by another program, not by another window. */
   isOutside: boolean;
-  /** Its entry is gone: what was typed can only be copied. */
+  /** The entry was removed: the typed text can only be copied. */
   isLost?: boolean;
 }
 
@@ -37,7 +37,7 @@ export type Conflict =
   /** The server does not take what was typed, and nobody else has changed it. */
   | { kind: "refused"; sent: Batch; failure: CallError };
 
-/** Files about which a person has to decide: they are shown wherever the page is. */
+/** Files that need a decision of the user. They are shown on every page. */
 export const refusals = signal<readonly OpenFile[]>([]);
 
 export class OpenFile {
@@ -57,11 +57,11 @@ export class OpenFile {
   );
   readonly isDirty = computed(() => this.pending.value.length > 0 || this.server.value?.isDirty === true);
   readonly isReadOnly = computed(() => this.server.value?.isReadOnly === true);
-  /** Places of waiting edits that another window has changed too. */
+  /** Places of pending edits that another window changed too. */
   readonly #clashes: Signal<EditClash[]> = signal([]);
-  /** What was chosen of the entries that another program has changed. */
+  /** Choices for entries that another program changed. */
   readonly #chosen: Signal<{ hash: string; sides: Record<string, Side> }> = signal({ hash: "", sides: {} });
-  /** The entries of which a person has to choose a version. */
+  /** Entries with two versions. */
   readonly clashes: ReadonlySignal<Clash[]> = computed(() => {
     const own = this.#clashes.value.map(({ place, path, theirs, lost }): Clash => {
       if (place === "") return { place, mine: this.text.value, theirs, isOutside: false };
@@ -87,7 +87,7 @@ export class OpenFile {
   #isStale = false;
   /** Requests go one after the other, so that each answer follows from the one before. */
   #asked: Promise<unknown> = Promise.resolve();
-  /** What was edited last. */
+  /** Path of the latest edit. */
   #edited: EditClash["path"] = [];
   /** The notice of the last failure, over once a save goes through. */
   #failure = 0;
@@ -207,7 +207,7 @@ export class OpenFile {
       }
       this.#take(theirs);
       if (theirs.isGone) this.conflict.value = { kind: "gone" };
-      // What another program wrote elsewhere is in the draft now.
+      // The draft now contains the other program's changes of other entries.
       return !theirs.isGone && !theirs.outside && !isAgain && this.#save(body, true);
     }
   }
@@ -223,7 +223,7 @@ export class OpenFile {
     return true;
   }
 
-  /** Whether nothing is sent before a person has decided. */
+  /** Whether edits wait for a decision of the user. */
   get #isBlocked(): boolean {
     return this.conflict.peek()?.kind === "refused" || this.#clashes.peek().length > 0;
   }
@@ -252,19 +252,19 @@ export class OpenFile {
     await this.flush();
   }
 
-  /** Takes what another program wrote, with what was chosen. */
+  /** Sends the choices for entries that another program changed. */
   async #resolve(): Promise<void> {
     await this.#step("resolve", async () => {
       const outside = this.server.value?.outside;
       const { hash, sides } = this.#chosen.value;
-      // Another program may have written once more.
+      // Another program may have changed the file again.
       if (outside?.hash !== hash || outside.clashes.some(({ place }) => !(place in sides))) return undefined;
       return { hash, theirs: Object.keys(sides).filter((place) => sides[place] === "theirs") };
     });
     this.#chosen.value = { hash: "", sides: {} };
   }
 
-  /** Gives up what the server refused, with all that was typed after it; or a draft whose file was deleted. */
+  /** Discards a rejected edit and all later ones, or the draft of a deleted file. */
   async dropMine(): Promise<void> {
     const conflict = this.conflict.value;
     this.conflict.value = undefined;
@@ -297,8 +297,8 @@ export class OpenFile {
     this.#schedule(0);
   }
 
-  /** Goes on with another version of the draft, and the edits that wait for an answer made for it. An answer that is
-   * older than what is known is thrown away, unless a server began anew. What this window did itself is no news. */
+  /** Takes a newer draft, and rebases the pending edits on it. Ignores responses with an older revision, unless the
+   * server was restarted (`isForced`). `isOwn`: the change is of this window, so nothing clashes. */
   #take(view: FileView, { isForced = false, isOwn = false, waiting = this.pending.peek() } = {}): void {
     const known = this.server.peek();
     if (!isForced && known && view.revision < known.revision) return;
@@ -384,7 +384,7 @@ export class OpenFile {
     await this.flush();
   }
 
-  /** Waits while a text is composed, as in Chinese, that another version would take the place of. */
+  /** Waits for the end of an IME composition, if the new draft changes the composed text. */
   async #whenFree(view: FileView): Promise<void> {
     const edited = (value: unknown) => {
       const pointer = find(value, this.#edited);
@@ -411,7 +411,7 @@ export class OpenFile {
   async #sendFirst(): Promise<boolean> {
     const [batch] = this.pending.value;
     const view = this.server.value;
-    // What was heard while it waited for its turn may have to be decided first.
+    // A response before this one may need a decision first.
     if (!batch || !view || this.#isStale || this.#isBlocked) return false;
     this.#sent.add(batch);
     const { origins: _origins, was: _was, ...sent } = batch;
@@ -480,7 +480,7 @@ function inParts(batch: Batch): Batch[] {
   return parts;
 }
 
-/** Until a text is composed. */
+/** Resolved at the end of an IME composition. */
 let composed: Promise<void> | undefined;
 let endComposition: (() => void) | undefined;
 
@@ -488,7 +488,7 @@ addEventListener("compositionstart", () => {
   composed ??= new Promise((resolve) => (endComposition = resolve));
 });
 addEventListener("compositionend", () => {
-  // Editors tell of the composed text behind the event.
+  // Editors report the composed text after the event.
   setTimeout(() => {
     endComposition?.();
     composed = endComposition = undefined;

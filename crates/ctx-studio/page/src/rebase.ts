@@ -1,17 +1,17 @@
-// Edits that wait, and a file that has changed since they were made: each edit finds its entry by id, and where its value
-// is another one now, a person chooses.
+// Rebases pending edits on a newer draft. Each edit finds its entry by id. If another window changed the same value, the
+// user chooses.
 import type { Edit, FileView } from "./api";
 import { apply, get, isObject, join, tokens } from "./pointer";
 
-/** A step of a path: a key, an item of a list by its id, or by its index where ids do not tell. */
+/** A step of a path: a key, or a list item by id, or by index if it has no unique id. */
 type Step = string | { id: string | number } | { index: number; of: number };
 
-/** What an edit was made for. */
+/** The state before an edit. */
 export interface Origin {
   path: Step[];
-  /** The value that it replaces or removes. */
+  /** Value that the edit replaces or removes. */
   was?: unknown;
-  /** The item before which an inserted or moved one goes; none at the end. */
+  /** Item after an inserted or moved one; missing at the end. */
   next?: Step;
 }
 
@@ -24,23 +24,23 @@ export interface Batch {
   text?: string;
   /** The digest of the text that `text` replaces. */
   was?: string;
-  /** The part of the file that has to be written anew for the edits is written anew. */
+  /** Rewrites the part of the file that cannot keep its formatting. */
   rewrite?: boolean;
 }
 
-/** A place that another window has changed too. */
+/** A place of a pending edit that another window changed too. */
 export interface EditClash {
   place: string;
   path: Step[];
   theirs: unknown;
-  /** What was typed, where its entry is gone. */
+  /** Typed value, if the entry was removed. */
   lost?: unknown;
 }
 
 export const placeOf = ({ path }: { path: Step[] }): string =>
   path.map((step) => (typeof step === "string" ? step : "id" in step ? step.id : step.index)).join("/");
 
-/** What edits are made for, one after the other. */
+/** The origins of consecutive edits. */
 export function originsOf(value: unknown, edits: readonly Edit[]): Origin[] {
   return edits.map((edit) => {
     const origin = originOf(value, edit);
@@ -76,7 +76,7 @@ function stepAt(value: unknown, token: string | undefined): Step | undefined {
   return id !== undefined && value.filter((item) => idOf(item) === id).length === 1 ? { id } : { index, of: value.length };
 }
 
-/** Where a path leads in a value. */
+/** The pointer of a path in a value. */
 export function find(value: unknown, path: readonly Step[]): string | undefined {
   let pointer = "";
   for (const step of path) {
@@ -98,8 +98,8 @@ function idOf(value: unknown): string | number | undefined {
   return typeof id === "string" || typeof id === "number" ? id : undefined;
 }
 
-/** The batches as they are made for another version of the file, and the places of which a person chooses a version.
- * `seen` is what the server told last: what is still the same there is no news. */
+/** Rebases batches on a draft; returns them with the clashing places. `seen` is the previous draft: a value that is the
+ * same in both does not clash. */
 export function rebase(batches: readonly Batch[], view: FileView, seen: FileView | undefined) {
   const clashes: EditClash[] = [];
   const own = batches.flatMap(({ edits = [], origins = [] }) =>
@@ -119,11 +119,11 @@ export function rebase(batches: readonly Batch[], view: FileView, seen: FileView
       const place = placeOf(origin);
       const found = moved(edit, origin, value);
       if (!found) {
-        // What is gone need not be removed.
+        // It was removed already.
         if (edit.op !== "remove") clashes.push({ place, path: origin.path, theirs: undefined, lost: writtenBy(edit) });
         return;
       }
-      // An answer that was lost may have been about it.
+      // The response to this insertion may have been lost.
       if (found.op === "insert" && has(value, found) && !(seen && edit.op === "insert" && has(seen.value, edit))) return;
       const theirs = get(value, found.pointer);
       const isChecked = edit.op === "set" || edit.op === "remove";
@@ -143,7 +143,7 @@ export function rebase(batches: readonly Batch[], view: FileView, seen: FileView
   return { batches: rebased.filter(({ edits, text }) => text !== undefined || edits?.length), clashes };
 }
 
-/** An edit as it is made in another value; undefined where its place is gone. */
+/** The same edit of another value; undefined if its entry was removed. */
 function moved(edit: Edit, { path, next }: Origin, value: unknown): Edit | undefined {
   const pointer = find(value, path);
   if (pointer === undefined) return undefined;
@@ -173,7 +173,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Tells texts apart (FNV-1a), since a storage has no room for two of each. */
+/** A short hash (FNV-1a): `localStorage` is too small for two versions of a text. */
 export function digest(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -1,16 +1,16 @@
-// The words in which two texts differ.
+// Word differences of two texts.
 
 export interface Run {
   text: string;
   isSame: boolean;
 }
 
-/** Beyond this product of lengths what differs is shown as a whole. */
+/** Maximum product of lengths that is compared word by word. */
 const MOST = 4_000_000;
-/** How much of what both have is shown around a difference. */
+/** Characters of context around a difference. */
 const AROUND = 120;
 
-/** Both texts in runs that are in the other one too, and runs that are not. */
+/** Splits both texts into common and differing runs. */
 export function differing(a: string, b: string): [Run[], Run[]] {
   const [left, right] = [wordsOf(a), wordsOf(b)];
   let start = 0;
@@ -24,7 +24,7 @@ export function differing(a: string, b: string): [Run[], Run[]] {
   return [runs(left, kept[0]), runs(right, kept[1])];
 }
 
-/** Runs with the middle of long ones cut out that both texts have. */
+/** Shortens long common runs. */
 export function shortened(runs: readonly Run[]): Run[] {
   return runs.map((run, at) => {
     if (!run.isSame || run.text.length <= 2 * AROUND) return run;
@@ -35,7 +35,7 @@ export function shortened(runs: readonly Run[]): Run[] {
   });
 }
 
-/** Words and the blanks behind them; of Chinese and the like each letter. */
+/** Words and spaces; single characters of Chinese and Japanese. */
 function wordsOf(text: string): string[] {
   return text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}_]+|\s+|[^]/gu) ?? [];
 }

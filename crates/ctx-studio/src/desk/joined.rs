@@ -1,4 +1,4 @@
-//! A draft and the file that another program changed, entry by entry: each from the side that changed it.
+//! Joins a draft with the changes of another program, entry by entry.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::api_files::Clash;
 
-/// Who wrote a version of an entry.
+/// The author of a version of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Mine,
@@ -24,10 +24,11 @@ impl Side {
     }
 }
 
-/// Names the side whose version of a clashing entry is taken; none where a person has to choose.
+/// Chooses the version of a clashing entry by its place; `None` if the user has not chosen.
 pub(super) type Choose<'c> = &'c dyn Fn(&str) -> Option<Side>;
 
-/// A value as it was, as the draft has it, and as the file has it. Without a known origin, only what both have can clash.
+/// The versions of a value: the common origin, the draft, and the file. Without an origin, only entries that both sides
+/// have can clash.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Versions<'v> {
     pub(super) base: Option<&'v Value>,
@@ -35,7 +36,7 @@ pub(super) struct Versions<'v> {
     pub(super) theirs: Option<&'v Value>,
 }
 
-/// Returns the edits that bring into the file what only the draft has changed, or the entries that both have changed.
+/// Returns the edits that apply the draft's changes to the file, or the entries that both sides changed.
 pub(super) fn joined(versions: Versions<'_>, choose: Choose<'_>) -> Result<Vec<Edit>, Vec<Clash>> {
     let mut join = Join { choose, edits: Vec::new(), clashes: Vec::new() };
     join.add("", "", Level::Container, versions);
@@ -49,7 +50,7 @@ impl<'v> Versions<'v> {
         Self { base, mine, theirs }
     }
 
-    /// Returns the items by name: ids, or indexes where no list has another length. None where an item has no name.
+    /// Returns the items by id, or by index if the lists have the same length. `None` if neither works.
     fn items(self) -> Option<[Items<'v>; 3]> {
         let list = |value: Option<&'v Value>| value.and_then(Value::as_array);
         let lists = [list(self.base), Some(list(self.mine)?), Some(list(self.theirs)?)];
@@ -89,7 +90,7 @@ impl<'v> Items<'v> {
     }
 }
 
-/// Whether a value has entries in it, or is one.
+/// Whether a value contains entries, or is an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Container,
@@ -103,7 +104,7 @@ struct Join<'c> {
 }
 
 impl Join<'_> {
-    /// Joins a value. `place` names it to people and `choose`; `at` is its pointer in the file.
+    /// Joins a value. `place` is its name in clashes; `at` is its pointer in the file.
     fn add(&mut self, place: &str, at: &str, level: Level, versions: Versions<'_>) {
         if versions.mine == versions.theirs || versions.mine == versions.base {
             return;
@@ -112,7 +113,7 @@ impl Join<'_> {
         if let (Some(Value::Object(mine)), Some(Value::Object(theirs)), true) =
             (versions.mine, versions.theirs, is_container)
         {
-            // The members of a worldbook's `entries` are entries as the items of a list are.
+            // Members of a worldbook's `entries` are entries, like the items of a list.
             let below = if place == "/entries" { Level::Entry } else { Level::Container };
             let keys = mine.keys().chain(theirs.keys().filter(|key| !mine.contains_key(*key)));
             for key in keys {
@@ -138,7 +139,7 @@ impl Join<'_> {
         }
     }
 
-    /// Returns whose version of an entry is taken that both have changed.
+    /// Returns the chosen version of an entry that both sides changed.
     fn side(&mut self, place: &str, mine: Option<&Value>, theirs: Option<&Value>) -> Side {
         let chosen = (self.choose)(place);
         if chosen.is_none() {
@@ -177,8 +178,7 @@ impl Join<'_> {
         }
     }
 
-    /// Returns the names of the items that both lists together have. Where both have moved items, the draft's order is
-    /// taken.
+    /// Returns the names of the joined list, in order. If both sides moved items, uses the draft's order.
     fn wanted(&mut self, place: &str, [base, mine, theirs]: [&Items<'_>; 3]) -> Vec<String> {
         let is_moved = {
             let places: HashMap<&String, usize> = base.names.iter().zip(0..).collect();

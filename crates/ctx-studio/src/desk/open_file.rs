@@ -1,4 +1,4 @@
-//! A file that somebody looks at: its draft, what it was read from, and what another program made of that.
+//! An open file: its draft, the bytes on disk, and clashing changes of another program.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) struct OpenFile {
     pub(super) is_cut: bool,
     /// The beginning of what a larger file holds, and how many items of its lists are not in it.
     beginning: Option<(Value, usize)>,
-    /// What another program wrote, where it clashes with the draft.
+    /// Changes of another program that clash with the draft.
     pub(super) outside: Option<OutsideFile>,
     ids: VecDeque<String>,
     /// Who set which value last, and when: letters of one word are one step.
@@ -54,7 +54,7 @@ pub(super) struct OpenFile {
     pub(super) found: Option<(u64, Arc<Found>)>,
 }
 
-/// The bytes that another program wrote, and the entries that a person has to choose from.
+/// The bytes of another program, and the entries that clash with the draft.
 #[derive(Debug)]
 pub(super) struct OutsideFile {
     bytes: Arc<[u8]>,
@@ -87,7 +87,7 @@ pub(super) type Make = fn(&mut Draft, &[Edit]) -> Result<(), EditError>;
 #[derive(Debug)]
 pub(super) enum Halt {
     Refused(Refusal),
-    /// The draft has another revision; the page is told what is there.
+    /// The draft has another revision; the response contains it.
     Stale,
 }
 
@@ -243,7 +243,7 @@ impl OpenFile {
         self.ids.push_back(id);
     }
 
-    /// Makes edits of values; returns the change of the text, if there is one.
+    /// Applies edits of values; returns the change of the text.
     pub(super) fn edit(
         &mut self,
         edits: &[Edit],
@@ -336,8 +336,8 @@ impl OpenFile {
         self.saved_as(Self::open(path, self.kind, bytes));
     }
 
-    /// Takes what another program wrote, together with what the draft has changed; returns whether it did. Where both
-    /// have changed an entry, the draft stays as it is, and `outside` says what clashes.
+    /// Joins the bytes of another program with the draft; returns whether they could be joined. If both changed the
+    /// same entry, keeps the draft and sets `outside`.
     pub(super) fn follow(&mut self, path: &str, kind: FileKind, bytes: Arc<[u8]>) -> bool {
         let disk = Self::open(path, kind, bytes.clone());
         match self.joined(path, &disk, &|_| None) {
@@ -353,13 +353,13 @@ impl OpenFile {
         }
     }
 
-    /// Follows once more what clashed with the draft as it was.
+    /// Tries again to join the bytes that clashed, after the draft changed.
     pub(super) fn follow_again(&mut self, path: &str, kind: FileKind) -> bool {
         let outside = self.outside.take();
         outside.is_some_and(|outside| self.follow(path, kind, outside.bytes))
     }
 
-    /// Takes what another program wrote, with the chosen version of each entry that clashes.
+    /// Joins the bytes of another program with the chosen version of each clashing entry.
     pub(super) fn resolve(&mut self, path: &str, kind: FileKind, asked: &Resolve) -> Result<(), Halt> {
         let outside = self.outside.as_ref().filter(|outside| outside.view.hash == asked.hash);
         let disk = Self::open(path, kind, outside.ok_or(Halt::Stale)?.bytes.clone());
@@ -373,12 +373,12 @@ impl OpenFile {
     fn take(&mut self, text: &str, mut disk: Self) {
         self.draft.set_text(text);
         self.kind = disk.kind;
-        // A kept draft stays open, whatever the file has become.
+        // A kept draft stays editable even if the file on disk is not.
         disk.is_closed &= text == disk.draft.text();
         self.saved_as(disk);
     }
 
-    /// Returns the text of the file with what the draft has changed.
+    /// Returns the text on disk with the changes of the draft.
     fn joined(&self, path: &str, disk: &Self, choose: Choose<'_>) -> Result<String, Vec<Clash>> {
         if !self.is_dirty() {
             return Ok(disk.draft.text().to_owned());
@@ -394,7 +394,7 @@ impl OpenFile {
         })
     }
 
-    /// Joins the entries of both; none where these do not say all that was changed, as in a text that cannot be read.
+    /// Joins both by entry. `None` if values do not cover all changes, for example in an invalid text.
     fn joined_by_entry(
         &self,
         path: &str,
@@ -410,7 +410,7 @@ impl OpenFile {
             None => None,
         };
         let versions = Versions { base: was, mine: Some(mine), theirs: Some(theirs) };
-        // Comments, and how values are written, stay as well: edits are made in the text that has more than values.
+        // Keeps comments and formatting: the edits go into the text that changed more than its values.
         let (text, edits) = match &base {
             Some(base) if !is_said_by_values(base, &self.draft) => {
                 if !is_said_by_values(base, &disk.draft) {
@@ -484,7 +484,7 @@ fn start(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
-/// Returns whether a text is another one with other values, and nothing else of it has changed.
+/// Returns whether edits of values explain the whole difference between two texts.
 fn is_said_by_values(base: &Draft, changed: &Draft) -> bool {
     let versions = Versions { base: base.value(), mine: changed.value(), theirs: base.value() };
     let mut draft = base.clone();
@@ -507,7 +507,7 @@ fn beginning(path: &str, bytes: &[u8]) -> Option<(Value, usize)> {
     (more > 0 && is_small()).then_some((value, more))
 }
 
-/// A draft of bytes that are no text: with U+FFFD for what cannot be shown.
+/// Opens invalid UTF-8 as a draft, with U+FFFD for invalid bytes.
 fn opened_as_text(path: &str, text: &str) -> Draft {
     let mut draft = Draft::empty(path);
     draft.set_text(&text.replace('\0', "\u{fffd}"));

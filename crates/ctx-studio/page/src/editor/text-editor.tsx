@@ -78,7 +78,7 @@ export function TextEditor({
     };
   }, []);
 
-  // Before the next key is pressed: what is typed must follow from what is shown.
+  // A layout effect shows outside changes before the next key press, so the user never types into an old text.
   useLayoutEffect(() => editor?.setText(text), [editor, text]);
   useEffect(() => editor?.setMarks(marks), [editor, marks]);
   useEffect(() => editor?.setReadOnly(isReadOnly), [editor, isReadOnly]);

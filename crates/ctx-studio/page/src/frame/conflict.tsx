@@ -1,5 +1,4 @@
-// Two wanted to change the same entry, or the server does not take a change: the versions, and buttons that name what is
-// kept.
+// Conflicts: two versions of an entry, a deleted file, or a rejected edit.
 import type { Clash, OpenFile } from "../files";
 import { copyText } from "../copy";
 import { get, isObject, tokens } from "../pointer";
@@ -94,7 +93,7 @@ function Refused({ file, sent }: { file: OpenFile; sent: Batch }) {
   const { message, help, rewrite } = conflict.failure.failure;
   const path = file.server.value?.path ?? file.id;
   const edit = sent.edits?.[0];
-  // With all that was typed since, and not only the edit that was refused.
+  // Includes the text typed after the rejected edit.
   const mine = typedText(file.pending.value);
   return (
     <Section title={texts.ofRefusal(edit ? t().labeled(path, entryName(file.value.value, edit.pointer)) : path)} more={[message, help].join(" ")}>
@@ -126,14 +125,14 @@ function Refused({ file, sent }: { file: OpenFile; sent: Batch }) {
   );
 }
 
-/** The fields of an entry in which the versions differ; of another value only itself. */
+/** The differing fields of two entries; other values are compared as a whole. */
 function fieldsOf({ mine, theirs }: Clash): { field: string; runs: [Run[], Run[]] }[] {
   const runsOf = (a: unknown, b: unknown, none: string): [Run[], Run[]] => {
     const [left, right] = differing(shown(a, none), shown(b, none));
     return [shortened(left), shortened(right)];
   };
   if (!isObject(mine) || !isObject(theirs)) {
-    // Nobody has to read all of an entry again that the other one has removed.
+    // Shows only the text of a removed entry.
     const short = (value: unknown) => (isObject(value) ? (value["content"] ?? titleOf(value) ?? value) : value);
     return [{ field: "", runs: runsOf(short(mine), short(theirs), t().conflicts.removed) }];
   }
@@ -149,7 +148,7 @@ function nameOf(file: OpenFile, { place, pointer, mine, theirs }: Clash): string
   return t().conflicts.entry(title ?? place.replace(/^\//, "").replaceAll("/", " / "));
 }
 
-/** A place as a person calls it: “Season”, text. */
+/** Display name of a place, such as “Season” (text). */
 function entryName(value: unknown, pointer: string): string {
   const path = tokens(pointer);
   for (let end = path.length; end > 0; end--) {
@@ -171,7 +170,7 @@ function titleOf(value: unknown): string | undefined {
   return undefined;
 }
 
-/** What was typed: the whole text, or of each place the newest. */
+/** The pending text: the whole file, or the latest value of each place. */
 function typedText(batches: readonly Batch[]): string {
   const text = batches.findLast((batch) => batch.text !== undefined)?.text;
   if (text !== undefined) return text;

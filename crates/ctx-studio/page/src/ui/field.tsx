@@ -1,4 +1,4 @@
-// Fields that keep what is being typed: a value from outside waits until a lazy field is left.
+// Fields that keep the typed text. Outside values wait until a lazy field loses the focus.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface FieldProps {
@@ -34,7 +34,7 @@ export function Field(props: FieldProps) {
   const isFocused = useRef(false);
   const isComposing = useRef(false);
   const isTelling = useRef(false);
-  // What is typed next must follow from what is shown. A value that was just told may come back in another form.
+  // Shows outside values before the next key press, but keeps the typed form of the field's own value.
   useLayoutEffect(() => {
     const isOther = !isLazy && !isTelling.current && !isComposing.current;
     if (!isFocused.current || isOther) setText(value);
