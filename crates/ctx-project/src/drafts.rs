@@ -20,6 +20,7 @@ pub use ctx_operations::document_edit::{Edit, EditError, Lists, difference};
 use ctx_operations::document_edit::{edit_all, edited_yaml};
 pub use rewrite::Rewrite;
 
+use crate::migration::comments::comments;
 use crate::{config, files, toml_document};
 use quoted::Quoted;
 
@@ -118,6 +119,17 @@ impl Draft {
             diagnostics,
             json_error: None,
         })
+    }
+
+    /// Returns the comments of a YAML text, or none of JSON. `None` for other syntaxes.
+    pub fn comments(&self) -> Option<Vec<&str>> {
+        match self.content.as_ref()?.form {
+            Form::Document(Syntax::Yaml) => {
+                Some(comments(&self.text).into_iter().filter_map(|range| self.text.get(range)).collect())
+            }
+            Form::Document(_) => Some(Vec::new()),
+            Form::Toml => None,
+        }
     }
 
     /// Returns how many times the text has changed; undo and redo count.

@@ -484,8 +484,11 @@ fn start(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
-/// Returns whether edits of values explain the whole difference between two texts.
+/// Returns whether edits of values explain the difference between two texts, apart from formatting.
 fn is_said_by_values(base: &Draft, changed: &Draft) -> bool {
+    if base.comments().is_some_and(|comments| changed.comments() == Some(comments)) {
+        return true;
+    }
     let versions = Versions { base: base.value(), mine: changed.value(), theirs: base.value() };
     let mut draft = base.clone();
     let edits = joined(versions, &|_| None).unwrap_or_default();
