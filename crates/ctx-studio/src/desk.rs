@@ -283,12 +283,11 @@ impl Desk {
             if base != revision {
                 return Err(Halt::Stale);
             }
-            let is_changed = match text {
-                Some(text) => open.set_text(&text)?,
-                None => {
-                    splice = open.edit(&edits, make, by.window)?;
-                    splice.is_some()
-                }
+            let is_changed = if let Some(text) = text {
+                open.set_text(&text)?
+            } else {
+                splice = open.edit(&edits, make, by.window)?;
+                splice.is_some()
             };
             open.remember(edit_id);
             Ok(is_changed)
