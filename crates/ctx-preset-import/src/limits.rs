@@ -19,7 +19,7 @@ pub struct Limits {
     pub json_bytes: usize,
     /// The number of values in a JSON or JSON Lines document; 4,000,000, which is up to some 700 MB in memory.
     pub json_nodes: usize,
-    /// The size of a YAML or plain text document, in bytes; 1 MiB.
+    /// The size of a YAML or plain text document, in bytes; 8 MiB.
     pub yaml_bytes: usize,
     /// The number of values in a YAML document, each alias counted as all that it stands for; 250,000.
     pub yaml_nodes: usize,
@@ -40,7 +40,7 @@ impl Default for Limits {
         Self {
             json_bytes: 64 << 20,
             json_nodes: 4_000_000,
-            yaml_bytes: 1 << 20,
+            yaml_bytes: 8 << 20,
             yaml_nodes: 250_000,
             flow_depth: 64,
             packed_files: 512,

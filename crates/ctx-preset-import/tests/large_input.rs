@@ -106,7 +106,7 @@ fn refuse_a_bundle_without_an_archive() {
     let many = "the document has more than 500000 values";
     refuse(&picture(&[("tEXt", &[b"aiob\0".as_slice(), text.as_bytes()].concat())]), "CTX0605", many);
     refuse(text.as_bytes(), "CTX0605", many);
-    let yaml = format!("type: AIO_Agent_Bundle\nx:\n{}", "- 0\n".repeat(2_000_000));
+    let yaml = format!("type: AIO_Agent_Bundle\nx:\n{}", "- 0\n".repeat(2_200_000));
     let made = import_bytes(yaml.as_bytes());
     assert_eq!(made.report.files[0].diagnostics[0].code.to_string(), "CTX0600");
 }

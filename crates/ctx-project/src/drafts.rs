@@ -16,10 +16,11 @@ use ctx_preset_import::{Document, ImportError, Limits, Syntax};
 use ctx_types::Diagnostic;
 use serde_json::Value;
 
-pub use ctx_operations::document_edit::{Edit, EditError};
+pub use ctx_operations::document_edit::{Edit, EditError, Lists, difference};
 use ctx_operations::document_edit::{edit_all, edited_yaml};
 pub use rewrite::Rewrite;
 
+use crate::migration::comments::comments;
 use crate::{config, files, toml_document};
 use quoted::Quoted;
 
@@ -120,6 +121,17 @@ impl Draft {
         })
     }
 
+    /// Returns the comments of a YAML text, or none of JSON. `None` for other syntaxes.
+    pub fn comments(&self) -> Option<Vec<&str>> {
+        match self.content.as_ref()?.form {
+            Form::Document(Syntax::Yaml) => {
+                Some(comments(&self.text).into_iter().filter_map(|range| self.text.get(range)).collect())
+            }
+            Form::Document(_) => Some(Vec::new()),
+            Form::Toml => None,
+        }
+    }
+
     /// Returns how many times the text has changed; undo and redo count.
     pub const fn revision(&self) -> u64 {
         self.revision
@@ -133,6 +145,11 @@ impl Draft {
     /// Returns whether there is an edit to make again.
     pub const fn can_redo(&self) -> bool {
         !self.undone.is_empty()
+    }
+
+    /// Returns the splice that undoes the latest edit.
+    pub fn latest(&self) -> Option<&Splice> {
+        self.done.last()
     }
 
     /// Makes an edit; what was undone before can no longer be redone.
@@ -239,14 +256,19 @@ impl Draft {
         self.revision += 1;
     }
 
-    /// Makes one step of the latest two, as of letters of one word; without two, nothing changes.
+    /// Makes one step of the latest two, as of letters of one word; without two, nothing changes. O(bytes of both).
     pub fn join_steps(&mut self) {
-        let [.., _, _] = self.done.as_slice() else { return };
-        let mut before = self.text.clone();
-        for splice in self.done.split_off(self.done.len() - 2).into_iter().rev() {
-            splice.take_place_in(&mut before);
+        let [.., first, last] = self.done.as_slice() else { return };
+        // `part` is the range of the text that covers both edits.
+        let start = first.range.start.min(last.range.start);
+        let last_end = last.range.start + last.text.len();
+        let end = last.range.end + first.range.end.saturating_sub(last_end);
+        let mut part = self.text.get(start..end).unwrap_or_default().to_owned();
+        for Splice { range, text } in [last, first] {
+            part.replace_range(range.start - start..range.end - start, text);
         }
-        self.done.push(Splice::between(&self.text, &before));
+        self.done.truncate(self.done.len() - 2);
+        self.done.push(Splice { range: start..end, text: part });
     }
 
     /// Takes the latest edit back; returns whether there was one.

@@ -1,11 +1,11 @@
 //! JSON types of the project folder and its files.
 
-use ctx_project::drafts::Splice;
+use ctx_project::drafts::{Draft, Splice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::{Finding, TextSpan};
+use crate::api::Finding;
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -105,16 +105,50 @@ pub(crate) struct FileView {
     /// is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) more: Option<usize>,
-    /// Whether the file was deleted. It then has no hash.
+    /// Changes of another program that need a decision: `resolve`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outside: Option<Outside>,
+    /// Whether the file was deleted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_gone: bool,
+}
+
+/// The file as another program wrote it, where it changed entries that the draft changes too.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Outside {
+    /// SHA-256 of the file's bytes.
+    pub(crate) hash: String,
+    pub(crate) clashes: Vec<Clash>,
+}
+
+/// An entry that the draft and another program changed. A missing version is a removed entry.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Clash {
+    /// Name for `resolve`: keys and ids, each after `/`. Empty for the whole file; its versions are texts.
+    pub(crate) place: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mine: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) theirs: Option<Value>,
+}
+
+/// Request of POST `files/{f}/resolve`: takes the file as another program wrote it, with the draft's version of each
+/// clashing entry that `theirs` does not name.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct Resolve {
+    /// Revision that the page last read.
+    pub(crate) base: u64,
+    /// `hash` of `outside`.
+    pub(crate) hash: String,
+    /// Places of clashes whose version in the file is taken.
+    pub(crate) theirs: Vec<String>,
 }
 
 /// Request of POST `files/{f}/edits`: edits of values, or a replacement of the whole text.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "it is how the page spells it")]
 pub(crate) struct Edits {
-    /// Revision that the page last read.
+    /// Revision that the page last read: 409 if the draft has another one.
     pub(crate) base: u64,
     /// Random id. Edits with the same id are applied only once.
     pub(crate) id: String,
@@ -178,11 +212,15 @@ pub(crate) struct TextSplice {
 }
 
 impl TextSplice {
-    /// Returns the difference between two texts.
-    pub(crate) fn between(before: &str, now: &str) -> Self {
-        let Splice { range, text } = Splice::between(before, now);
-        let TextSpan { from, to, .. } = TextSpan::of(before, range.start, range.end);
-        Self { from, to, text }
+    /// Returns the latest edit of a draft, in UTF-16 units.
+    pub(crate) fn latest(draft: &Draft) -> Option<Self> {
+        let units = |text: &str| -> usize {
+            text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0)).sum()
+        };
+        let Splice { range, text: old } = draft.latest()?;
+        let from = units(draft.text().get(..range.start)?);
+        let text = draft.text().get(range.clone())?.to_owned();
+        Some(Self { from, to: from + units(old), text })
     }
 }
 
@@ -216,7 +254,7 @@ pub(crate) struct Fix {
 /// Request of POST `files/{f}/save`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct Save {
-    /// Overwrites changes of another program, after a 409 reported them.
+    /// Writes a deleted file again, after a 409 reported that.
     #[serde(default)]
     pub(crate) overwrite: bool,
 }

@@ -2,10 +2,9 @@
 //!
 //! One lock guards all drafts; it is held for edits, and not while files are checked or read for the listing.
 
-mod carry;
 mod file_actions;
+mod joined;
 mod known;
-mod merge;
 mod open_file;
 
 use std::collections::BTreeMap;
@@ -29,6 +28,8 @@ use crate::journal::KeptDraft;
 use crate::notices::Notices;
 use known::{KnownFile, State};
 use open_file::{Found, Halt, Make, OpenFile};
+
+pub(crate) use open_file::MAX_EDITED;
 
 /// How many edits one request has.
 const MAX_EDITS: usize = 1_000;
@@ -84,11 +85,14 @@ impl Desk {
                 continue;
             }
             let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
-            let mut file = OpenFile::restored(&path, known.kind, (base, base_hash), &text);
+            let mut file = OpenFile::restored(&path, known.kind, (base.clone(), base_hash), &text);
             for id in ids {
                 file.remember(id);
             }
             known.revision += 1;
+            if let Some(base) = base.filter(|base| hash(base) != file.base_hash) {
+                known.revision += u64::from(file.follow(&path, known.kind, base));
+            }
             known.open = Some(file).filter(OpenFile::is_dirty);
         }
         let is_there = |file: &KnownFile| file.open.is_some() || file.stamp != Stamp::default();
@@ -272,37 +276,41 @@ impl Desk {
         let edits = edits.unwrap_or_default().into_iter().map(edit_of).collect::<Result<Vec<_>, _>>()?;
         let make: Make =
             if rewrite { |draft, edits| draft.rewrite(edits).map(drop) } else { Draft::edit_all };
-        let mut before = None;
+        let mut splice = None;
         self.change(id, by, |open, revision| {
             if open.is_known(&edit_id) {
                 return Ok(false);
             }
-            before = (base == revision && text.is_none()).then(|| open.text());
-            let is_changed = match text {
-                Some(text) => open.set_text(revision, base, &text)?,
-                None => open.edit((revision, base), (edits, make), by.window)?,
+            if base != revision {
+                return Err(Halt::Stale);
+            }
+            let is_changed = if let Some(text) = text {
+                open.set_text(&text)?
+            } else {
+                splice = open.edit(&edits, make, by.window)?;
+                splice.is_some()
             };
             open.remember(edit_id);
             Ok(is_changed)
         })?;
-        let change = before.and_then(|before| self.change_since(id, base, &before));
+        let change = splice.and_then(|splice| self.file_change(id, base, splice));
         change.map_or_else(
             || self.view(id, by.language).map(Edited::Whole),
             |change| Ok(Edited::Change(change)),
         )
     }
 
-    /// Says what edits of values have made of a text; none where the page cannot tell its value by them.
-    fn change_since(&self, id: &str, base: u64, before: &str) -> Option<FileChange> {
+    /// Describes the change made by value edits. `None` if the page cannot compute the new value from them.
+    fn file_change(&self, id: &str, base: u64, splice: TextSplice) -> Option<FileChange> {
         let state = lock(&self.state);
         let known = state.files.get(id).filter(|known| known.revision == base + 1)?;
-        let open = known.open.as_ref().filter(|open| open.has_value() && known.kind != FileKind::Config)?;
-        Some(FileChange {
+        let open = known.open.as_ref().filter(|open| open.has_value() && open.outside.is_none())?;
+        (known.kind != FileKind::Config).then(|| FileChange {
             revision: known.revision,
             is_dirty: open.is_dirty(),
             can_undo: open.can_undo(),
             can_redo: open.can_redo(),
-            splice: TextSplice::between(before, &open.text()),
+            splice,
         })
     }
 
@@ -326,10 +334,10 @@ impl Desk {
                 return Err(Halt::Stale);
             }
             Ok(match (step, disk) {
-                (DraftStep::Undo, _) => open.undo(revision),
-                (DraftStep::Redo, _) => open.redo(revision),
+                (DraftStep::Undo, _) => open.undo(),
+                (DraftStep::Redo, _) => open.redo(),
                 (DraftStep::Discard, disk) => {
-                    open.discard(&path, disk.unwrap_or_default().into(), revision);
+                    open.discard(&path, disk.unwrap_or_default().into());
                     true
                 }
             })
@@ -382,7 +390,26 @@ impl Desk {
             return Err(Refusal::new(422, codes::REFUSED_EDIT, reason));
         };
         let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
-        self.change(id, by, |open, revision| open.set_text(revision, asked.base, &text))?;
+        self.change(id, by, |open, revision| {
+            if asked.base == revision { open.set_text(&text).map_err(Halt::from) } else { Err(Halt::Stale) }
+        })?;
+        self.view(id, by.language)
+    }
+
+    /// Joins the draft with the changes of another program, with the chosen version of each clashing entry.
+    pub(crate) fn resolve(
+        &self,
+        id: &str,
+        asked: &api_files::Resolve,
+        by: By<'_>,
+    ) -> Result<FileView, Refusal> {
+        let (path, kind) = (self.path(id)?, self.kind(id).unwrap_or(FileKind::Other));
+        self.change(id, by, |open, revision| {
+            if asked.base != revision {
+                return Err(Halt::Stale);
+            }
+            open.resolve(&path, kind, asked).map(|()| true)
+        })?;
         self.view(id, by.language)
     }
 
@@ -401,18 +428,27 @@ impl Desk {
         if known.open.is_none() && disk.is_some() {
             known.opened(&self.folder)?;
         }
-        let Some(open) = &mut known.open else { return Err(changed_outside(id, known, None)) };
+        let Some(open) = &mut known.open else {
+            return Err(Refusal::not_found(phrase!("no such file")));
+        };
         open.refuse_unreadable_config()?;
         let bytes = open.bytes();
         let disk_hash = disk.as_deref().map(hash);
-        let is_expected = if is_overwriting {
-            disk_hash.as_deref().is_none_or(|hash| hash == tag)
-        } else {
-            disk_hash.as_deref() == Some(tag) && tag == open.base_hash
-        };
+        let is_expected = disk_hash
+            .as_deref()
+            .map_or(is_overwriting, |disk_hash| disk_hash == tag && tag == open.base_hash);
         let is_written = disk.as_deref() == Some(&bytes);
         if !is_expected && !is_written {
-            return Err(changed_outside(id, known, disk));
+            let is_gone = disk.is_none();
+            if let Some(disk) = disk.filter(|disk| hash(disk) != open.base_hash) {
+                known.hash = hash(&disk);
+                known.revision += u64::from(open.follow(&known.path, known.kind, disk.into()));
+            }
+            let (path, revision) = (known.path.clone(), known.revision);
+            drop(state);
+            self.changed.notify_one();
+            self.notices.tell(NoticeKind::File, Some(id), Some(revision), by.window);
+            return Err(changed_outside(path, FileView { is_gone, ..self.view(id, by.language)? }));
         }
         if !is_written {
             self.folder.write(&known.path, &bytes)?;
@@ -462,7 +498,7 @@ impl Desk {
         };
         let changed = change(open, revision);
         if matches!(changed, Ok(true)) {
-            known.revision += 1;
+            known.revision += 1 + u64::from(open.follow_again(&known.path, known.kind));
         }
         let revision = known.revision;
         drop(state);
@@ -499,18 +535,18 @@ const fn is_too_large(bytes: u64) -> bool {
     bytes > open_file::MAX_EDITED as u64
 }
 
-/// Refuses to write over what another program made of a file.
-fn changed_outside(id: &str, known: &KnownFile, disk: Option<Vec<u8>>) -> Refusal {
-    let path = known.path.clone();
-    let message = match &disk {
-        Some(_) => phrase!("nothing written: another program changed `{path}`", path),
-        None => phrase!("nothing written: `{path}` was deleted", path),
+/// Refuses to overwrite changes of another program.
+fn changed_outside(path: String, theirs: FileView) -> Refusal {
+    let message = if theirs.is_gone {
+        phrase!("nothing written: `{path}` was deleted", path)
+    } else {
+        phrase!("nothing written: another program changed `{path}`", path)
     };
-    Refusal::new(409, codes::STALE_FILE, message).with_theirs(known.disk_view(id, disk.map(Arc::from)))
+    Refusal::new(409, codes::STALE_FILE, message).with_theirs(theirs)
 }
 
 fn stale(theirs: FileView) -> Refusal {
-    let message = phrase!("another window changed this place; your edit was not applied");
+    let message = phrase!("another window changed the file; your edit was not applied");
     Refusal::new(409, codes::STALE_EDIT, message).with_theirs(theirs)
 }
 

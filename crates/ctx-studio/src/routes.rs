@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use crate::api::{LoggedIn, Login};
 use crate::api_files::{
     CreatedFile, DeleteFile, Edited, Edits, ExportedFile, FileFindings, FileName, FileView, Fix, NewFile,
-    Project, Save, Step,
+    Project, Resolve, Save, Step,
 };
 use crate::api_imports::{
     ImportDiscard, ImportTarget, ImportTargetView, ImportView, ImportWrite, ImportWritten, Nothing, Start,
@@ -81,6 +81,8 @@ pub(crate) enum Area {
 pub(crate) enum BodyKind {
     Nothing,
     Json,
+    /// JSON that may hold the whole text of a file.
+    Document,
     Bytes,
 }
 
@@ -111,11 +113,15 @@ pub(crate) const ROUTES: &[Route] = &[
     get("/api/codes/{c}", about::code).answers::<CodeView>(),
     get("/api/files/{f}", edit::view).answers::<FileView>(),
     get("/api/files/{f}/findings", edit::findings).answers::<FileFindings>(),
-    post("/api/files/{f}/edits", edit::edits).takes::<Edits>().answers::<Edited>(),
+    Route {
+        body: BodyKind::Document,
+        ..post("/api/files/{f}/edits", edit::edits).takes::<Edits>().answers::<Edited>()
+    },
     post("/api/files/{f}/undo", edit::undo).takes::<Step>().answers::<FileView>(),
     post("/api/files/{f}/redo", edit::redo).takes::<Step>().answers::<FileView>(),
     post("/api/files/{f}/discard", edit::discard).takes::<Step>().answers::<FileView>(),
     post("/api/files/{f}/fix", edit::fix).takes::<Fix>().answers::<FileView>(),
+    post("/api/files/{f}/resolve", edit::resolve).takes::<Resolve>().answers::<FileView>(),
     post("/api/files/{f}/save", edit::save).takes::<Save>().answers::<FileView>(),
     post("/api/files", files::create).takes::<NewFile>().answers::<CreatedFile>(),
     post("/api/files/{f}/duplicate", files::duplicate).takes::<FileName>().answers::<CreatedFile>(),
@@ -245,7 +251,7 @@ pub fn routes() -> impl Iterator<Item = RouteInfo> {
         needs_token: route.area == Area::Api,
         content_type: match route.body {
             BodyKind::Nothing => None,
-            BodyKind::Json => Some("application/json"),
+            BodyKind::Json | BodyKind::Document => Some("application/json"),
             BodyKind::Bytes => Some("application/octet-stream"),
         },
     })

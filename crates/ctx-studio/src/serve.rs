@@ -24,6 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::call::{Call, Refusal, Reply};
+use crate::desk::MAX_EDITED;
 use crate::guard::{self, only};
 use crate::routes::{Answer, Area, BodyKind, ROUTES, Route, Verb};
 use crate::server::Server;
@@ -31,6 +32,9 @@ use crate::{codes, socket};
 
 /// Maximum JSON body, in bytes.
 pub(crate) const MAX_JSON: usize = 2 << 20;
+
+/// Maximum JSON body with the text of a file, in bytes. JSON may write each byte of a text as 6 (`\u0001`).
+const MAX_DOCUMENT: usize = MAX_JSON + 6 * MAX_EDITED;
 
 /// Maximum JSON body without a token, in bytes.
 const MAX_LOGIN: usize = 1 << 10;
@@ -235,6 +239,7 @@ async fn called(server: Arc<Server>, route: &'static Route, request: Request) ->
         (BodyKind::Nothing, _) => 0,
         (BodyKind::Json, Area::Login) => MAX_LOGIN,
         (BodyKind::Json, _) => MAX_JSON,
+        (BodyKind::Document, _) => MAX_DOCUMENT,
         (BodyKind::Bytes, _) => MAX_IMPORT,
     };
     // A slow client delays only itself: the number of handlers and of connections is limited.
@@ -285,7 +290,7 @@ pub(crate) fn no_token() -> Refusal {
 fn refuse_content_type(body: BodyKind, headers: &HeaderMap) -> Result<(), Refusal> {
     let expected = match body {
         BodyKind::Nothing => return Ok(()),
-        BodyKind::Json => "application/json",
+        BodyKind::Json | BodyKind::Document => "application/json",
         BodyKind::Bytes => "application/octet-stream",
     };
     let given = only(headers, &header::CONTENT_TYPE).ok().flatten();

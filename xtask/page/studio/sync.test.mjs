@@ -83,16 +83,12 @@ for (const [button, kept, lost] of [
     release();
     const conflict = second.locator("[data-test=conflict]");
     await conflict.waitFor();
-    const texts = await conflict.locator("pre").allTextContents();
-    assert.ok(
-      texts.some((text) => text.includes("Theirs.")) && texts.some((text) => text.startsWith("M")),
-      texts.join(" | "),
-    );
+    assert.deepEqual(await conflict.locator("pre").allTextContents(), ["Mine.", "Theirs."]);
+    // The words in which they differ.
+    assert.deepEqual(await conflict.locator("mark").allTextContents(), ["Mine", "Theirs"]);
     await conflict.locator(`[data-test=${button}]`).click();
     await conflict.waitFor({ state: "detached" });
     for (const window of [page, second]) {
-      // The editor that is being used keeps its text until it is left.
-      await window.locator(".brand").focus();
       await entry(window, "reminder").locator(".cm-content").filter({ hasText: kept }).waitFor();
       assert.equal(await entry(window, "reminder").locator(".cm-content").filter({ hasText: lost }).count(), 0);
     }
@@ -115,8 +111,84 @@ test("an edit that waits meets what another wrote there meanwhile", async (t) =>
   await second.unroute("**/edits");
   await conflict.locator("[data-test=keep-mine]").click();
   await conflict.waitFor({ state: "detached" });
-  await page.locator(".brand").focus();
   await entry(page, "reminder").locator(".cm-content").filter({ hasText: "Mine." }).waitFor();
+});
+
+test("windows that type in one entry see each other's letters", async (t) => {
+  const { path, page, another } = await studio(t);
+  const second = await another();
+  const shown = (window, text) =>
+    window.waitForFunction(
+      (text) => document.querySelector(".entry[data-id=reminder] .cm-content")?.textContent === text,
+      text,
+    );
+  await (await openEntry(second, "reminder")).locator(".cm-content").click();
+  await type(page, "reminder", "One");
+  await shown(second, "One");
+  await second.keyboard.press("Control+End");
+  await second.keyboard.type(" two");
+  await shown(page, "One two");
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(" three");
+  await shown(second, "One two three");
+  const name = (window) => entry(window, "reminder").locator("[data-test=name]");
+  await name(second).click();
+  await name(page).click();
+  await page.keyboard.type("Note", { delay: 0 });
+  await second.waitForFunction(() => document.activeElement.value === "Note");
+  await second.keyboard.press("End");
+  await second.keyboard.type("book", { delay: 0 });
+  await page.waitForFunction(() => document.activeElement.value === "Notebook");
+  await settled(page);
+  await save(page);
+  assert.match(readFileSync(join(path, "agent.yaml"), "utf8"), /content: '?One two three'?\n/);
+  assert.equal(await page.locator("[data-test=conflict]").count(), 0);
+});
+
+test("an edit follows its entry that another window has moved, without a question", async (t) => {
+  const { page, another } = await studio(t);
+  const second = await another();
+  const isMoved = () => document.querySelectorAll(".entry")[2]?.dataset.id === "reminder";
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const sent = second.waitForRequest("**/edits");
+  await second.route("**/edits", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await type(second, "reminder", "Mine.");
+  await sent;
+  await entry(page, "reminder").locator("[data-part=main]").focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  await page.waitForFunction(isMoved);
+  await settled(page);
+  release();
+  for (const window of [page, second]) {
+    await window.waitForFunction(isMoved);
+    await entry(window, "reminder").filter({ hasText: "Mine." }).waitFor();
+  }
+  await settled(second);
+  assert.equal(await second.locator("[data-test=conflict]").count(), 0);
+});
+
+test("text that was not sent meets what another window wrote there after a crash", async (t) => {
+  const { page, context, server, another } = await studio(t);
+  const second = await another();
+  await second.route("**/edits", (route) => route.abort());
+  await type(second, "reminder", "Mine.");
+  await second.locator(".bar-note.warning").waitFor();
+  await second.close();
+  await type(page, "reminder", "Theirs.");
+  await settled(page);
+  const next = await context.newPage();
+  await next.goto(new URL(server.link).origin);
+  const conflict = next.locator("[data-test=conflict]");
+  await conflict.filter({ hasText: "Mine." }).filter({ hasText: "Theirs." }).waitFor();
+  await conflict.locator("[data-test=take-theirs]").focus();
+  await next.keyboard.press("Enter");
+  await conflict.waitFor({ state: "detached" });
+  await next.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+  await entry(page, "reminder").locator(".cm-content").filter({ hasText: "Theirs." }).waitFor();
 });
 
 test("edits wait while the server is away, and outlive the window", async (t) => {
@@ -223,19 +295,50 @@ test("what is typed behind a request whose answer was lost is kept", async (t) =
   assert.match(readFileSync(join(path, "agent.yaml"), "utf8"), /One and two\./);
 });
 
-test("a file that was changed outside is not overwritten", async (t) => {
+test("what another program wrote in other entries appears without a question", async (t) => {
   const { path, page } = await studio(t);
+  const place = join(path, "agent.yaml");
   await entry(page, "season").locator("[role=switch]").click();
   await settled(page);
-  const other = readFileSync(join(path, "agent.yaml"), "utf8").replace("patient gardener.", "hasty gardener.");
-  writeFileSync(join(path, "agent.yaml"), other);
-  await page.keyboard.press("Control+s");
-  await page.locator("[data-test=conflict], [data-test=dirty]:not(.on)").first().waitFor();
-  const text = readFileSync(join(path, "agent.yaml"), "utf8");
-  // Edits of other places are carried over; otherwise both are shown. What was written outside is never lost.
-  if (await page.locator("[data-test=conflict]").count()) assert.equal(text, other);
-  else assert.match(text, /hasty gardener/);
+  const other = readFileSync(place, "utf8").replace("patient gardener.", "hasty gardener. # theirs");
+  writeFileSync(place, other);
+  await entry(page, "identity").filter({ hasText: "hasty gardener." }).waitFor();
+  assert.equal(await page.locator("[data-test=conflict]").count(), 0);
+  await save(page);
+  const saved = readFileSync(place, "utf8");
+  assert.match(saved, /hasty gardener\. # theirs/);
+  assert.match(saved, /isEnabled: false/);
 });
+
+for (const [button, kept] of [
+  ["keep-mine", "Mine"],
+  ["take-theirs", "Theirs"],
+]) {
+  test(`what another program wrote in the same entry is shown at once: ${button}`, async (t) => {
+    const { path, page, problems } = await studio(t);
+    const place = join(path, "agent.yaml");
+    await type(page, "reminder", "Mine in two sentences.");
+    await settled(page);
+    const other = readFileSync(place, "utf8").replace("Answer in two", "Theirs in two").replace("a patient", "a hasty");
+    writeFileSync(place, other);
+    const conflict = page.locator("[data-test=conflict]");
+    await conflict.filter({ hasText: "Another program also changed “reminder”." }).waitFor();
+    assert.deepEqual(await conflict.locator("mark").allTextContents(), ["Mine", "Theirs"]);
+    // Nothing is written before a version is chosen.
+    const refused = page.waitForResponse("**/save");
+    await page.keyboard.press("Control+s");
+    assert.equal((await refused).status(), 409);
+    assert.equal(readFileSync(place, "utf8"), other);
+    await conflict.locator(`[data-test=${button}]`).click();
+    await conflict.waitFor({ state: "detached" });
+    await entry(page, "reminder").locator(".cm-content").filter({ hasText: `${kept} in two sentences.` }).waitFor();
+    await entry(page, "identity").filter({ hasText: "a hasty" }).waitFor();
+    if (kept === "Mine") await save(page);
+    await page.locator("[data-test=dirty]:not(.on)").waitFor();
+    assert.equal(readFileSync(place, "utf8"), other.replace("Theirs in", `${kept} in`));
+    assert.deepEqual(problems.filter((line) => !/status of 409/.test(line)), []);
+  });
+}
 
 test("a file that was deleted is told, and written again by who keeps their text", async (t) => {
   const { path, page } = await studio(t);
@@ -311,7 +414,7 @@ test("what the server refuses is kept until somebody gives it up", async (t) => 
   await page.route("**/edits", refuse);
   await type(page, "reminder", "Mine.");
   const conflict = page.locator("[data-test=conflict]");
-  await conflict.filter({ hasText: "No room." }).filter({ hasText: "Mine." }).filter({ hasText: ", text" }).waitFor();
+  await conflict.filter({ hasText: "No room." }).filter({ hasText: "Mine." }).filter({ hasText: "“reminder” (text)" }).waitFor();
   await page.unroute("**/edits", refuse);
   await conflict.locator("[data-test=send-again]").click();
   await conflict.waitFor({ state: "detached" });
@@ -320,7 +423,6 @@ test("what the server refuses is kept until somebody gives it up", async (t) => 
   await type(page, "reminder", "Lost.");
   await conflict.locator("[data-test=drop-mine]").click();
   await conflict.waitFor({ state: "detached" });
-  await page.locator(".brand").focus();
   await entry(page, "reminder").locator(".cm-content").filter({ hasText: "Mine." }).waitFor();
 });
 

@@ -450,3 +450,23 @@ fn steps_that_are_joined_are_taken_back_at_once() {
     assert!(draft.redo());
     assert_eq!(draft.text(), AGENT.replace("name: Robin", "name: Ada"));
 }
+
+#[test]
+fn joined_steps_may_touch_overlap_or_be_apart() {
+    for texts in [
+        ["abcdef", "aXdef", "aYf"],
+        ["abcdef", "abcdeX", "Ybcde X"],
+        ["abc", "abXYc", "abc"],
+        ["é", "éx", "x"],
+    ] {
+        let mut draft = Draft::open("a.txt", texts[0].as_bytes()).unwrap();
+        for text in &texts[1..] {
+            draft.set_text(text);
+        }
+        draft.join_steps();
+        assert!(draft.undo() && !draft.can_undo());
+        assert_eq!(draft.text(), texts[0]);
+        assert!(draft.redo());
+        assert_eq!(draft.text(), texts[2]);
+    }
+}

@@ -1,7 +1,8 @@
 // The drafts that this window has open: what the server holds, and the edits that it has not acknowledged yet.
-import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { batch as together, computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Edit, Edited, FileChange, FileFindings, FileView, Finding } from "./api";
-import { apply, isUntouched, overlaps, reachSame } from "./pointer";
+import { apply, get } from "./pointer";
+import { digest, find, isSame, originsOf, placeOf, rebase, type Batch, type EditClash } from "./rebase";
 import { access, call, CallError, isConnected, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { closeToast, toast } from "./announce";
@@ -16,30 +17,33 @@ const KEPT = 1000;
 /** The server takes no more at once. */
 const MOST_EDITS = 1000;
 
-export interface Batch {
-  id: string;
-  edits?: Edit[];
-  text?: string;
-  /** The part of the file that has to be written anew for the edits is written anew. */
-  rewrite?: boolean;
-}
-export type Conflict =
-  | {
-      kind: "edit" | "save";
-      mine: Batch[];
-      theirs: FileView;
-      /** The value that the edits were made for. */
-      before: unknown;
-    }
-  /** The server does not take what was typed, and nobody else has changed it. */
-  | { kind: "refused"; mine: Batch[]; sent: Batch; failure: CallError };
+export type Side = "mine" | "theirs";
 
-/** Files with edits that the server refused: they are shown wherever the page is. */
+/** Two versions of an entry: the user chooses one. */
+export interface Clash {
+  place: string;
+  mine: unknown;
+  theirs: unknown;
+  /** Pointer in the file, if the entry exists. */
+  pointer?: string;
+  /** Changed by another program, not by another window. */
+  isOutside: boolean;
+  /** The entry was removed: the typed text can only be copied. */
+  isLost?: boolean;
+}
+
+export type Conflict =
+  | { kind: "gone" }
+  /** The server does not take what was typed, and nobody else has changed it. */
+  | { kind: "refused"; sent: Batch; failure: CallError };
+
+/** Files that need a decision of the user. They are shown on every page. */
 export const refusals = signal<readonly OpenFile[]>([]);
 
 export class OpenFile {
   /** The draft as the server last told it. */
   readonly server: Signal<FileView | undefined> = signal(undefined);
+  /** Edits for that draft. */
   readonly pending: Signal<Batch[]> = signal([]);
   readonly conflict: Signal<Conflict | undefined> = signal(undefined);
   readonly failure: Signal<CallError | undefined> = signal(undefined);
@@ -52,52 +56,59 @@ export class OpenFile {
     () => this.pending.value.findLast((batch) => batch.text !== undefined)?.text ?? this.server.value?.text ?? "",
   );
   readonly isDirty = computed(() => this.pending.value.length > 0 || this.server.value?.isDirty === true);
-  /** Whether the edits of this window would change what they were made for: another may have moved it. */
-  readonly canKeepMine = computed(() => {
-    const conflict = this.conflict.value;
-    if (!conflict || conflict.kind === "refused") return false;
-    const edits = this.pending.value.flatMap((batch) => batch.edits ?? []);
-    if (conflict.kind === "save" || edits.length === 0) return true;
-    return reachSame(conflict.before, conflict.theirs.value, edits);
-  });
   readonly isReadOnly = computed(() => this.server.value?.isReadOnly === true);
+  /** Places of pending edits that another window changed too. */
+  readonly #clashes: Signal<EditClash[]> = signal([]);
+  /** Choices for entries that another program changed. */
+  readonly #chosen: Signal<{ hash: string; sides: Record<string, Side> }> = signal({ hash: "", sides: {} });
+  /** Entries with two versions. */
+  readonly clashes: ReadonlySignal<Clash[]> = computed(() => {
+    const own = this.#clashes.value.map(({ place, path, theirs, lost }): Clash => {
+      if (place === "") return { place, mine: this.text.value, theirs, isOutside: false };
+      const pointer = find(this.value.value, path);
+      const mine = lost ?? (pointer === undefined ? undefined : get(this.value.value, pointer));
+      return { place, mine, theirs, pointer, isOutside: false, isLost: lost !== undefined };
+    });
+    const outside = this.server.value?.outside;
+    const { hash, sides } = this.#chosen.value;
+    const open = outside?.clashes.filter(({ place }) => hash !== outside.hash || !(place in sides)) ?? [];
+    return [...own, ...open.map(({ place, mine, theirs }): Clash => ({ place, mine, theirs, isOutside: true }))];
+  });
 
   /** The revision of which the findings are. */
   #found = -1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** What the server took lately. It knows edits by their ids, so that none counts twice. */
   #taken: Batch[] = [];
-  #sending: Promise<void> | undefined;
-  /** What the server was sent and has not answered. */
-  #inFlight: Batch | undefined;
+  #sending: Promise<boolean> | undefined;
   /** What was sent once, answered or not: the server may know its id, and would take no more under it. */
   #sent = new WeakSet<Batch>();
   /** Whether the server began anew, and the file was not read from it yet. */
   #isStale = false;
-  /** What is asked for one after the other: an answer that another one has overtaken would tell of the past. */
+  /** Requests go one after the other, so that each answer follows from the one before. */
   #asked: Promise<unknown> = Promise.resolve();
-  /** How often the file was saved here. */
-  #saves = 0;
+  /** Path of the latest edit. */
+  #edited: EditClash["path"] = [];
   /** The notice of the last failure, over once a save goes through. */
   #failure = 0;
-  /** Undo, redo and fix one after the other: each counts from what the one before has left. */
-  #steps: Promise<void> = Promise.resolve();
 
   constructor(readonly id: string) {
     effect(() => {
-      const isRefused = this.conflict.value?.kind === "refused";
-      const others = refusals.peek().filter((one) => one !== this);
-      if (isRefused || others.length < refusals.peek().length) refusals.value = isRefused ? [...others, this] : others;
+      const isOpen = this.conflict.value !== undefined || this.clashes.value.length > 0;
+      const isShown = refusals.peek().includes(this);
+      if (isOpen !== isShown) refusals.value = [...refusals.peek().filter((one) => one !== this), ...(isOpen ? [this] : [])];
     });
   }
 
-  async load(isForced = false): Promise<void> {
+  load(): Promise<void> {
+    return this.#inTurn(() => this.#load());
+  }
+
+  async #load(isForced = false): Promise<void> {
     try {
-      const saves = this.#saves;
       const view = await call<FileView>("GET", `files/${encodeURIComponent(this.id)}`);
-      // It may tell of the file before it was saved.
-      if (saves !== this.#saves) return await this.load(isForced);
-      this.#take(view, isForced);
+      await this.#whenFree(view);
+      this.#take(view, { isForced });
       this.failure.value = undefined;
       if (this.pending.value.length > 0) this.#schedule(0);
     } catch (error) {
@@ -122,8 +133,10 @@ export class OpenFile {
       last.edits[0]?.op === "set" &&
       last.edits[0].pointer === only.pointer &&
       !this.#sent.has(last);
-    if (isNext) this.#put([...waiting.slice(0, -1), { id: last.id, edits }]);
-    else this.#put([...waiting, { id: randomId(), edits }]);
+    const origins = isNext ? last.origins : originsOf(this.value.value, edits);
+    this.#edited = origins?.at(-1)?.path ?? [];
+    if (isNext) this.#put([...waiting.slice(0, -1), { ...last, edits }]);
+    else this.#put([...waiting, { id: randomId(), edits, origins }]);
     this.#schedule(0);
   }
 
@@ -133,7 +146,9 @@ export class OpenFile {
     const waiting = this.pending.value;
     const last = waiting.at(-1);
     const isNext = last?.text !== undefined && !this.#sent.has(last);
-    this.#put(isNext ? [...waiting.slice(0, -1), { id: last.id, text }] : [...waiting, { id: randomId(), text }]);
+    this.#edited = [];
+    if (isNext) this.#put([...waiting.slice(0, -1), { ...last, text }]);
+    else this.#put([...waiting, { id: randomId(), text, was: digest(this.text.value) }]);
     this.#schedule(PAUSE);
   }
 
@@ -150,9 +165,9 @@ export class OpenFile {
   fix(wanted: Finding): Promise<void> {
     return this.#step("fix", async () => {
       await this.find();
-      const isSame = ({ code, message, pointer }: Finding) =>
+      const isWanted = ({ code, message, pointer }: Finding) =>
         code === wanted.code && message === wanted.message && pointer === wanted.pointer;
-      const found = this.server.value?.findings.find((one) => one.fixable && isSame(one));
+      const found = this.server.value?.findings.find((one) => one.fixable && isWanted(one));
       return found && { index: found.index };
     });
   }
@@ -173,71 +188,88 @@ export class OpenFile {
   }
 
   async save(isOverwriting = false): Promise<boolean> {
-    await this.#steps;
-    if (!(await this.flush())) return false;
-    return this.#inTurn(() => this.#saveNow(isOverwriting));
+    return (await this.flush()) && this.#inTurn(() => this.#save(isOverwriting ? { overwrite: true } : {}));
   }
 
-  async #saveNow(isOverwriting: boolean): Promise<boolean> {
+  async #save(body: object, isAgain = false): Promise<boolean> {
     const view = this.server.value;
-    if (!view) return false;
+    if (!view || this.#clashes.peek().length > 0) return false;
     try {
-      const body = isOverwriting ? { overwrite: true } : {};
-      const saved = await call<FileView>("POST", this.#path("save"), { body, ifMatch: view.hash });
-      this.#saves++;
-      this.#take(saved);
+      this.#take(await call<FileView>("POST", this.#path("save"), { body, ifMatch: view.hash }));
       this.conflict.value = undefined;
       closeToast(this.#failure);
       return true;
     } catch (error) {
-      this.#fail(error, "save", [], view);
-      return false;
+      const theirs = error instanceof CallError && error.isConflict ? error.failure.theirs : undefined;
+      if (!theirs) {
+        this.#fail(error);
+        return false;
+      }
+      this.#take(theirs);
+      if (theirs.isGone) this.conflict.value = { kind: "gone" };
+      // The draft now contains the other program's changes of other entries.
+      return !theirs.isGone && !theirs.outside && !isAgain && this.#save(body, true);
     }
   }
 
   /** Waits until the server has all edits; false if it does not take them now. */
   async flush(): Promise<boolean> {
     while (this.pending.value.length > 0) {
-      if (this.conflict.value) return false;
+      if (this.#isBlocked) return false;
       clearTimeout(this.#timer);
-      const before = this.pending.value.length;
-      await this.#send();
-      if (this.pending.value.length >= before) return false;
+      this.#sending ??= this.#inTurn(() => this.#sendFirst()).finally(() => (this.#sending = undefined));
+      if (!(await this.#sending)) return false;
     }
     return true;
   }
 
-  async keepMine(): Promise<void> {
-    const conflict = this.conflict.value;
-    if (!conflict || conflict.kind === "refused" || !this.canKeepMine.value) return;
-    this.conflict.value = undefined;
-    if (conflict.kind === "save") {
-      this.server.value = { ...conflict.theirs, ...this.#draftOf(conflict) };
-      await this.save(true);
-    } else {
-      this.#take(conflict.theirs, true);
-      // What is on its way keeps the id that its answer is about.
-      const isUnderWay = (batch: Batch) => batch === this.#inFlight;
-      // A new id, as the old one was refused.
-      this.#put(this.pending.value.map((batch) => (isUnderWay(batch) ? batch : { ...batch, id: randomId() })));
-      await this.flush();
+  /** Whether edits wait for a decision of the user. */
+  get #isBlocked(): boolean {
+    return this.conflict.peek()?.kind === "refused" || this.#clashes.peek().length > 0;
+  }
+
+  /** Takes one of two versions of an entry. */
+  async choose({ place, isOutside }: Clash, side: Side): Promise<void> {
+    const outside = this.server.value?.outside;
+    if (isOutside && outside) {
+      const { hash, sides } = this.#chosen.value;
+      this.#chosen.value = { hash: outside.hash, sides: { ...(hash === outside.hash && sides), [place]: side } };
+      if (!this.clashes.value.some((one) => one.isOutside)) await this.#resolve();
+      return;
     }
+    const view = this.server.value;
+    together(() => {
+      this.#clashes.value = this.#clashes.value.filter((one) => one.place !== place);
+      if (side === "mine" || !view) return;
+      const isKept = (batch: Batch, at: number) => !batch.origins?.[at] || placeOf(batch.origins[at]) !== place;
+      const rest = this.pending.value.flatMap((batch): Batch[] => {
+        if (batch.text !== undefined) return place === "" ? [] : [batch];
+        const kept = <Item>(list: Item[] = []) => list.filter((_, at) => isKept(batch, at));
+        return [{ ...batch, edits: kept(batch.edits), origins: kept(batch.origins) }];
+      });
+      this.#put(rebase(rest, view, view).batches);
+    });
+    await this.flush();
   }
 
-  async takeTheirs(): Promise<void> {
-    const conflict = this.conflict.value;
-    if (!conflict || conflict.kind === "refused") return;
-    this.conflict.value = undefined;
-    this.#put([]);
-    if (conflict.kind === "save") await this.discard();
-    else this.#take(conflict.theirs, true);
-    await this.load();
+  /** Sends the choices for entries that another program changed. */
+  async #resolve(): Promise<void> {
+    await this.#step("resolve", async () => {
+      const outside = this.server.value?.outside;
+      const { hash, sides } = this.#chosen.value;
+      // Another program may have changed the file again.
+      if (outside?.hash !== hash || outside.clashes.some(({ place }) => !(place in sides))) return undefined;
+      return { hash, theirs: Object.keys(sides).filter((place) => sides[place] === "theirs") };
+    });
+    this.#chosen.value = { hash: "", sides: {} };
   }
 
-  /** Gives up what the server refused, with all that was typed after it. */
+  /** Discards a rejected edit and all later ones, or the draft of a deleted file. */
   async dropMine(): Promise<void> {
-    if (this.conflict.value?.kind !== "refused") return;
+    const conflict = this.conflict.value;
     this.conflict.value = undefined;
+    if (conflict?.kind === "gone") return this.discard();
+    if (!conflict) return;
     this.#put([]);
     await this.load();
   }
@@ -254,7 +286,7 @@ export class OpenFile {
     const conflict = this.conflict.value;
     if (conflict?.kind !== "refused") return;
     const { sent } = conflict;
-    this.#put(this.pending.value.map((batch) => (batch === sent ? { ...batch, rewrite: true } : batch)));
+    this.#put(this.pending.value.map((batch) => (batch.id === sent.id ? { ...batch, rewrite: true } : batch)));
     await this.sendAgain();
   }
 
@@ -265,64 +297,44 @@ export class OpenFile {
     this.#schedule(0);
   }
 
-  /** An answer that is older than what is known is thrown away, unless a server began anew. */
-  #take(view: FileView, isForced = false, isOwn = false, found = view.revision): void {
-    const known = this.server.value;
-    if (!isForced && known && view.revision < known.revision && view.hash === known.hash) return;
-    const conflict = this.conflict.value;
-    if (!isForced && !isOwn && known && !conflict) this.#compare(known, view);
-    // Who must choose is shown the newest of theirs.
-    if (!isForced && !isOwn && conflict?.kind === "edit" && view.revision > conflict.theirs.revision)
-      this.conflict.value = { ...conflict, theirs: view };
-    this.#found = found;
-    this.server.value = view;
+  /** Takes a newer draft, and rebases the pending edits on it. Ignores responses with an older revision, unless the
+   * server was restarted (`isForced`). `isOwn`: the change is of this window, so nothing clashes. */
+  #take(view: FileView, { isForced = false, isOwn = false, waiting = this.pending.peek() } = {}): void {
+    const known = this.server.peek();
+    if (!isForced && known && view.revision < known.revision) return;
+    this.#found = view.revision;
+    together(() => {
+      this.server.value = view;
+      const { batches, clashes } = rebase(waiting, view, isOwn ? view : known);
+      for (const batch of batches) {
+        const before = waiting.find(({ id }) => id === batch.id);
+        if (before && this.#sent.has(before)) this.#sent.add(batch);
+      }
+      if (waiting.length > 0 || this.pending.peek().length > 0) this.#put(batches);
+      const isNew = ({ place }: EditClash) => !clashes.some((clash) => clash.place === place);
+      if (clashes.length > 0) this.#clashes.value = [...this.#clashes.peek().filter(isNew), ...clashes];
+    });
   }
 
-  /** Edits that wait were made for what was known: where another has changed their places, a person chooses. */
-  #compare(known: FileView, view: FileView): void {
-    const waiting = this.pending.value;
-    const own = waiting.filter((batch) => batch === this.#inFlight);
-    const mine = waiting.filter((batch) => batch !== this.#inFlight);
-    if (mine.length === 0 || view.revision === known.revision) return;
-    // The answer to what is on its way may be this one, or still come.
-    const before = [known.value, own.reduce((value, batch) => apply(value, batch.edits ?? []), known.value)];
-    const texts = [known.text, ...own.flatMap(({ text }) => (text === undefined ? [] : [text]))];
-    const isMine = mine.every(({ edits, text }) =>
-      text === undefined
-        ? before.some((value) => isUntouched(value, view.value, edits ?? []))
-        : texts.includes(view.text),
-    );
-    if (!isMine) this.conflict.value = { kind: "edit", mine, theirs: view, before: known.value };
-  }
-
-  /** After a refused save: the draft is ours, the file's hash is theirs. */
-  #draftOf(conflict: { theirs: FileView }): Partial<FileView> {
-    const mine = this.server.value;
-    if (!mine) return {};
-    return { text: mine.text, value: mine.value, revision: mine.revision, isDirty: true, hash: conflict.theirs.hash };
-  }
-
-  #step(verb: "undo" | "redo" | "discard" | "fix", more?: () => Promise<object | undefined>): Promise<void> {
-    this.#steps = this.#steps.then(() => this.#takeStep(verb, more ?? (async () => ({}))));
-    return this.#steps;
-  }
-
-  async #takeStep(verb: string, more: () => Promise<object | undefined>): Promise<void> {
+  /** Undo and such, one after the other: each counts from what the one before has left. */
+  async #step(verb: string, more: () => Promise<object | undefined> = async () => ({})): Promise<void> {
     if (!(await this.flush())) return;
-    const told = await more();
-    if (!told) return;
-    // A step counts from a revision of the server that answers.
-    if (this.#isStale) {
-      toast(t().offline, "error");
-      return;
-    }
-    try {
-      const body = { base: this.server.value?.revision ?? 0, ...told };
-      // The server refuses a step over what another has changed, so the answer has nothing of others.
-      this.#take(await call<FileView>("POST", this.#path(verb), { body, isOfRun: true }), false, true);
-    } catch (error) {
-      this.#fail(error, "edit", [], this.server.value);
-    }
+    await this.#inTurn(async () => {
+      const told = await more();
+      if (!told || this.#isBlocked) return;
+      // A step counts from a revision of the server that answers.
+      if (this.#isStale) {
+        toast(t().offline, "error");
+        return;
+      }
+      try {
+        const body = { base: this.server.value?.revision ?? 0, ...told };
+        this.#take(await call<FileView>("POST", this.#path(verb), { body, isOfRun: true }), { isOwn: true });
+      } catch (error) {
+        if (error instanceof CallError && error.failure.theirs) this.#take(error.failure.theirs);
+        this.#fail(error);
+      }
+    });
   }
 
   #path(verb: string): string {
@@ -330,8 +342,8 @@ export class OpenFile {
   }
 
   #put(batches: Batch[]): void {
-    const all = batches.flatMap(inParts);
-    this.pending.value = all;
+    this.pending.value = batches.flatMap(inParts);
+    if (this.pending.peek().length === 0 && this.#clashes.peek().length > 0) this.#clashes.value = this.#clashes.peek().filter(({ lost }) => lost !== undefined);
     this.#remember();
   }
 
@@ -356,16 +368,31 @@ export class OpenFile {
   /** A server that began anew counts revisions anew: edits wait until the file is read from it. */
   async reopen(): Promise<void> {
     this.#isStale = true;
-    await this.#inTurn(() => this.load(true));
+    await this.#inTurn(async () => {
+      const taken = this.#taken;
+      this.#taken = [];
+      this.#put([...taken, ...this.pending.value]);
+      await this.#load(true);
+    });
     if (this.failure.value?.isOffline) {
       // Where another link is wanted, all is opened once more when it is there.
       if (access.value === "open") setTimeout(() => void this.reopen(), RETRY);
       return;
     }
     this.#isStale = false;
-    this.#put([...this.#taken.splice(0), ...this.pending.value]);
     await this.sendAgain();
     await this.flush();
+  }
+
+  /** Waits for the end of an IME composition, if the new draft changes the composed text. */
+  async #whenFree(view: FileView): Promise<void> {
+    const edited = (value: unknown) => {
+      const pointer = find(value, this.#edited);
+      return pointer === undefined ? undefined : get(value, pointer);
+    };
+    const known = this.server.peek();
+    const isFree = known && isSame(edited(known.value), edited(view.value));
+    if (!isFree || (this.#edited.length === 0 && known.text !== view.text)) await composed;
   }
 
   #schedule(pause: number): void {
@@ -374,83 +401,99 @@ export class OpenFile {
     this.#timer = setTimeout(() => void this.flush(), pause);
   }
 
-  #send(): Promise<void> {
-    this.#sending ??= this.#inTurn(() => this.#sendFirst()).finally(() => (this.#sending = undefined));
-    return this.#sending;
-  }
-
   #inTurn<T>(ask: () => Promise<T>): Promise<T> {
     const asked = this.#asked.then(ask);
     this.#asked = asked.catch(() => undefined);
     return asked;
   }
 
-  async #sendFirst(): Promise<void> {
+  /** Sends the first edits that wait; returns whether to go on. */
+  async #sendFirst(): Promise<boolean> {
     const [batch] = this.pending.value;
     const view = this.server.value;
-    if (!batch || !view || this.#isStale) return;
-    this.#inFlight = batch;
+    // A response before this one may need a decision first.
+    if (!batch || !view || this.#isStale || this.#isBlocked) return false;
     this.#sent.add(batch);
+    const { origins: _origins, was: _was, ...sent } = batch;
     try {
-      const body = { base: view.revision, ...batch };
+      const body = { base: view.revision, ...sent };
       const answer = await call<Edited>("POST", this.#path("edits"), { body, isOfRun: true });
-      // Both together: the page never shows the edit twice or not at all.
-      const rest = this.pending.value.filter((one) => one !== batch);
       this.#keep(batch);
-      const isWhole = !("splice" in answer);
-      const now = this.server.value;
-      const isNext = !isWhole && now?.revision === view.revision && now.hash === view.hash;
-      if (isWhole) this.#take(answer);
-      else if (isNext) this.#take(changed(now, answer, batch.edits ?? []), false, false, this.#found);
-      this.#put(rest);
-      this.#inFlight = undefined;
-      // Somebody else's edit was heard of meanwhile.
-      if (!isWhole && !isNext) await this.load();
+      const rest = this.pending.value.filter(({ id }) => id !== batch.id);
+      if (!("splice" in answer)) this.#take(answer, { waiting: rest });
+      // Both together: the page never shows the edit twice or not at all.
+      else
+        together(() => {
+          this.server.value = changed(view, this.server.peek()?.findings ?? [], answer, batch.edits ?? []);
+          this.#put(rest);
+        });
+      return true;
     } catch (error) {
-      this.#inFlight = undefined;
-      this.#fail(error, "edit", this.pending.value, view, batch);
+      if (!(error instanceof CallError)) throw error;
+      // It was given up meanwhile.
+      if (!this.pending.value.some(({ id }) => id === batch.id)) return true;
+      const { theirs, rewrite } = error.failure;
+      if (error.isConflict && theirs) {
+        await this.#whenFree(theirs);
+        this.#take(theirs);
+        if (this.server.peek()?.revision !== view.revision) return true;
+      }
+      if (error.isOffline || error.isConflict) {
+        this.#schedule(RETRY);
+        return false;
+      }
+      const isFinal = (error.status === 400 || error.status === 422) && rewrite === undefined && batch.edits;
+      // What was typed is lost only if somebody says so.
+      if (!isFinal) this.conflict.value = { kind: "refused", sent: batch, failure: error };
+      else {
+        // The server will never take it, so it does not stay in the way of the next ones.
+        this.#put(this.pending.value.filter(({ id }) => id !== batch.id));
+        this.#fail(error);
+        void this.load();
+      }
+      return false;
     }
   }
 
-  #fail(error: unknown, kind: "edit" | "save", mine: Batch[], asked: FileView | undefined, sent?: Batch): void {
+  #fail(error: unknown): void {
     if (!(error instanceof CallError)) throw error;
-    // It was given up meanwhile.
-    if (sent && !mine.includes(sent)) return;
-    const isFinal = (error.status === 400 || error.status === 422) && error.failure.rewrite === undefined;
-    const isWrong = isFinal && sent?.edits !== undefined;
-    if (error.isConflict && error.failure.theirs) {
-      this.conflict.value = { kind, mine, theirs: error.failure.theirs, before: asked?.value };
-    } else if (error.isOffline) {
-      if (mine.length > 0) this.#schedule(RETRY);
-      else toast(t().offline, "error");
-    } else if (sent && !isWrong) {
-      // What was typed is lost only if somebody says so.
-      this.conflict.value = { kind: "refused", mine, sent, failure: error };
-    } else {
-      // The server will never take it, so it does not stay in the way of the next ones.
-      if (mine.length > 0) this.#put(mine.filter((batch) => batch !== sent));
-      closeToast(this.#failure);
-      this.#failure = toast(error.message || t().failed, "error", error.failure.help);
-      void this.load();
-    }
+    closeToast(this.#failure);
+    this.#failure = toast(error.isOffline ? t().offline : error.message || t().failed, "error", error.failure.help);
   }
 }
 
 /** The file after edits that were made for it. */
-function changed(view: FileView, { splice, ...now }: FileChange, edits: readonly Edit[]): FileView {
+function changed(view: FileView, findings: Finding[], { splice, ...now }: FileChange, edits: readonly Edit[]): FileView {
   const text = view.text.slice(0, splice.from) + splice.text + view.text.slice(splice.to);
-  return { ...view, ...now, text, value: apply(view.value, edits) };
+  return { ...view, ...now, findings, text, value: apply(view.value, edits) };
 }
 
 /** A batch as the server takes it: in several if it is long. One that is short stays the same object. */
 function inParts(batch: Batch): Batch[] {
-  const { edits } = batch;
+  const { edits, origins } = batch;
   if (!edits || edits.length <= MOST_EDITS) return [batch];
   const parts: Batch[] = [];
-  for (let from = 0; from < edits.length; from += MOST_EDITS)
-    parts.push({ id: from === 0 ? batch.id : randomId(), edits: edits.slice(from, from + MOST_EDITS) });
+  for (let from = 0; from < edits.length; from += MOST_EDITS) {
+    const part = { edits: edits.slice(from, from + MOST_EDITS), origins: origins?.slice(from, from + MOST_EDITS) };
+    parts.push({ ...batch, ...part, id: from === 0 ? batch.id : randomId() });
+  }
   return parts;
 }
+
+/** Resolved at the end of an IME composition. */
+let composed: Promise<void> | undefined;
+let endComposition: (() => void) | undefined;
+
+addEventListener("compositionstart", () => {
+  composed ??= new Promise((resolve) => (endComposition = resolve));
+});
+addEventListener("compositionend", () => {
+  // Editors report the composed text after the event.
+  setTimeout(() => {
+    endComposition?.();
+    composed = endComposition = undefined;
+  }, 100);
+});
 
 const open = new Map<string, OpenFile>();
 
@@ -482,11 +525,6 @@ export function openFiles(): IterableIterator<OpenFile> {
 /** Takes over edits that were not sent before the page was closed, and sends them. */
 export function resume(kept: Kept[]): void {
   for (const one of kept) file(one.file).restore(one.batches);
-}
-
-/** Whether edits of this window at `pointer` are still on their way. */
-export function isPendingAt(opened: OpenFile, pointer: string): boolean {
-  return opened.pending.value.some((batch) => batch.edits?.some((edit) => overlaps(edit.pointer, pointer)));
 }
 
 export function randomId(): string {

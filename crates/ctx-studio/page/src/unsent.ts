@@ -1,5 +1,5 @@
 // Edits that the server has not acknowledged, kept in `localStorage` so that a crash or a reload loses none.
-import type { Batch } from "./files";
+import type { Batch } from "./rebase";
 import { project, setWindowId } from "./transport";
 
 export interface Kept {

@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
 after(() => rmSync(out, { recursive: true }));
-const entryPoints = ["pointer", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons", "talk/markdown", "agent/edits", "indented"].map((name) =>
+const entryPoints = ["pointer", "rebase", "words", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons", "talk/markdown", "agent/edits", "indented"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );
 await build({
@@ -20,7 +20,9 @@ await build({
   outExtension: { ".js": ".mjs" },
   logLevel: "error",
 });
-const { apply, get, isUntouched, reachSame } = await import(join(out, "pointer.mjs"));
+const { apply, get } = await import(join(out, "pointer.mjs"));
+const { digest, originsOf, rebase } = await import(join(out, "rebase.mjs"));
+const { differing, shortened } = await import(join(out, "words.mjs"));
 const { joined } = await import(join(out, "difference.mjs"));
 const { Keys, listPointer } = await import(join(out, "preset/entries.mjs"));
 const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await import(
@@ -88,21 +90,70 @@ test("line ends stay as they are, whatever is typed", () => {
   assert.deepEqual(difference("same", "same"), { from: 4, to: 4, insert: "" });
 });
 
-test("edits reach the entry that they were made for, or none", () => {
-  const list = (...entries) => ({ presetMessages: entries });
-  const [a, b, c] = [{ id: "a", content: "1" }, { id: "b", content: "2" }, { content: "3" }];
-  const set = (index) => [{ op: "set", pointer: `/presetMessages/${index}/content`, value: "mine" }];
-  const before = list(a, b, c);
-  assert.ok(reachSame(before, list(a, { ...b, content: "theirs" }, c), set(1)));
-  assert.ok(reachSame(before, list(a, b, { content: "theirs" }), set(2)));
-  assert.ok(!reachSame(before, list(b, a, c), set(1)), "moved");
-  assert.ok(!reachSame(before, list(a, c), set(1)), "removed");
-  assert.ok(!reachSame(before, list(a, b), set(2)), "removed at the end");
-  assert.ok(!reachSame(before, list(a, { id: "n", content: "2" }, c), set(1)), "another in its place");
-  assert.ok(!reachSame(before, list(b, a, { content: "4" }), set(2)), "nobody knows");
-  assert.ok(!reachSame(before, undefined, set(1)));
-  const edits = [{ op: "remove", pointer: "/presetMessages/0" }, ...set(0)];
-  assert.ok(reachSame(before, list(a, { ...b, content: "theirs" }, c), edits));
+/** Rebases one batch: the value afterwards, and the places that clash. */
+function rebased(before, after, edits, seen = { value: before, text: "" }) {
+  const batch = { id: "1", edits, origins: originsOf(before, edits) };
+  const { batches, clashes } = rebase([batch], { value: after, text: "" }, seen);
+  const value = batches.reduce((value, { edits = [] }) => apply(value, edits), after);
+  return { list: value.list, places: clashes.map(({ place }) => place), clashes };
+}
+
+test("edits find their entries in a file that another window has changed", () => {
+  const list = (...entries) => ({ list: entries });
+  const [a, b, c] = ["a", "b", "c"].map((id) => ({ id, content: id }));
+  const set = (index, value = "mine") => ({ op: "set", pointer: `/list/${index}/content`, value });
+  const mine = (entry) => ({ ...entry, content: "mine" });
+  const check = (after, edits, expected, places = []) => {
+    const made = rebased(list(a, b, c), list(...after), edits);
+    assert.deepEqual([made.list, made.places], [expected, places]);
+  };
+  const theirs = { ...b, content: "theirs" };
+  check([c, b, a], [set(1)], [c, mine(b), a]);
+  check([b, c], [set(1), set(2)], [mine(b), mine(c)]);
+  check([a, { ...b, name: "theirs" }, c], [set(1)], [a, { ...mine(b), name: "theirs" }, c]);
+  check([a, theirs, c], [set(0)], [mine(a), theirs, c]);
+  // The same place: a person chooses.
+  check([a, theirs, c], [set(1)], [a, mine(b), c], ["list/b/content"]);
+  check([a, theirs, c], [set(1), set(1, "mine")], [a, mine(b), c], ["list/b/content"]);
+  check([a, theirs, c], [{ op: "remove", pointer: "/list/1" }], [a, c], ["list/b"]);
+  check([a, mine(b), c], [set(1)], [a, mine(b), c]);
+  // What is gone.
+  check([a, c], [set(1)], [a, c], ["list/b/content"]);
+  check([a, c], [{ op: "remove", pointer: "/list/1" }], [a, c]);
+  // Insertions and moves go where their neighbours are.
+  const n = { id: "n", content: "" };
+  check([c, b, a], [{ op: "insert", pointer: "/list/1", value: n }], [c, n, b, a]);
+  check([a, b], [{ op: "insert", pointer: "/list/-", value: n }, { ...set(3), pointer: "/list/3/content" }], [a, b, mine(n)]);
+  check([theirs, c, a], [{ op: "move", pointer: "/list/0", to: "/list/1" }], [theirs, a, c]);
+  check([b, a, c], [{ op: "move", pointer: "/list/2", to: "/list/0" }], [b, c, a]);
+  // An answer that was lost: the file has the insertion already.
+  check([a, n, b, c], [{ op: "insert", pointer: "/list/1", value: n }], [a, n, b, c]);
+});
+
+test("entries without ids are found by their index, unless the list has another length", () => {
+  const before = { list: [{ content: "x" }, { content: "y" }] };
+  const edits = [{ op: "set", pointer: "/list/1/content", value: "mine" }];
+  const free = { list: [{ content: "theirs" }, { content: "y" }] };
+  assert.deepEqual(rebased(before, free, edits).places, []);
+  assert.deepEqual(rebased(before, { list: [{ content: "x" }, { content: "theirs" }] }, edits).places, ["list/1/content"]);
+  const [clash] = rebased(before, { list: [{ content: "y" }] }, edits).clashes;
+  assert.deepEqual([clash.theirs, clash.lost], [undefined, "mine"]);
+});
+
+test("a whole text meets only the text that it was made of", () => {
+  const batch = { id: "1", text: "mine", was: digest("old") };
+  const clashes = (text) => rebase([batch], { text }, undefined).clashes.map(({ theirs }) => theirs);
+  assert.deepEqual([clashes("old"), clashes("mine"), clashes("theirs")], [[], [], ["theirs"]]);
+});
+
+test("words that differ are marked in both texts", () => {
+  const marked = (a, b) => differing(a, b).map((runs) => runs.map(({ text, isSame }) => (isSame ? text : `[${text}]`)).join(""));
+  assert.deepEqual(marked("one two three", "one 2 three"), ["one [two] three", "one [2] three"]);
+  assert.deepEqual(marked("雨天好", "晴天好"), ["[雨]天好", "[晴]天好"]);
+  assert.deepEqual(marked("", "x"), ["", "[x]"]);
+  assert.deepEqual(marked("a b c d", "b x d"), ["[a ]b [c] d", "b [x] d"]);
+  const [runs] = differing(`${"w ".repeat(500)}x`, `${"w ".repeat(500)}y`);
+  assert.ok(shortened(runs)[0].text.length < 200 && shortened(runs)[1].text === "x");
 });
 
 test("entries keep their keys wherever they go", () => {
@@ -168,19 +219,6 @@ test("removing, copying, and where lists stand", () => {
   assert.equal(listPointer({ messages: [] }), "/messages");
   assert.equal(listPointer({ agents: [{ presetMessages: [] }] }), "/agents/0/presetMessages");
   assert.equal(listPointer({}), undefined);
-});
-
-test("edits that wait are not made over what another has written at their places", () => {
-  const before = { name: "Ada", list: [{ id: "a", content: "x" }, { id: "b", content: "y" }] };
-  const set = (pointer, value) => ({ op: "set", pointer, value });
-  const other = { ...before, name: "Eve" };
-  assert.equal(isUntouched(before, other, [set("/list/0/content", "z")]), true);
-  assert.equal(isUntouched(before, other, [set("/name", "Mine")]), false);
-  const moved = { ...before, list: [before.list[1], before.list[0]] };
-  assert.equal(isUntouched(before, moved, [set("/list/0/content", "z")]), false);
-  const insert = { op: "insert", pointer: "/list/-", value: { id: "c", content: "" } };
-  assert.equal(isUntouched(before, other, [insert, set("/list/2/content", "z")]), true);
-  assert.equal(isUntouched(before, { ...before, list: before.list.slice(1) }, [{ op: "remove", pointer: "/list/0" }]), false);
 });
 
 test("differences of previews, one after the other, make the whole of the last", () => {

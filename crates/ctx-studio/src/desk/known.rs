@@ -82,9 +82,8 @@ impl State {
                 continue;
             }
             let is_taken = match (&mut known.open, bytes) {
-                // What the other program wrote is a step that can be taken back, as those before it. A draft of the
-                // same place stays what it is; saving it will tell.
-                (Some(open), Some(bytes)) => open.follow(&known.path, kind, bytes, known.revision),
+                // What the other program wrote is a step that can be taken back, as those before it.
+                (Some(open), Some(bytes)) => open.follow(&known.path, kind, bytes),
                 (open, _) => open.is_none(),
             };
             known.revision += u64::from(is_taken);
@@ -135,7 +134,7 @@ impl KnownFile {
         match (&mut self.open, bytes) {
             (Some(open), Some(bytes)) => {
                 self.hash = hash(&bytes);
-                self.revision += u64::from(open.follow(&self.path, self.kind, bytes, self.revision));
+                self.revision += u64::from(open.follow(&self.path, self.kind, bytes));
             }
             // It is gone: what was seen of it last is shown.
             (Some(_), None) => {}
@@ -165,24 +164,8 @@ impl KnownFile {
             is_read_only: is_read_only || self.is_read_only || open.is_none_or(|open| open.is_closed),
             is_cut: open.is_some_and(|open| open.is_cut),
             more: open.and_then(OpenFile::more),
+            outside: open.and_then(|open| open.outside.as_ref()).map(|outside| outside.view.clone()),
             is_gone: false,
         }
-    }
-
-    /// Shows what the file itself holds; none if it is gone.
-    pub(super) fn disk_view(&self, id: &str, bytes: Option<Arc<[u8]>>) -> FileView {
-        let (path, stamp, hash) = (self.path.clone(), self.stamp, self.hash.clone());
-        let is_gone = bytes.is_none();
-        let open = bytes.map(|bytes| OpenFile::open(&path, self.kind, bytes));
-        let file = Self {
-            path,
-            stamp,
-            hash,
-            kind: self.kind,
-            is_read_only: self.is_read_only,
-            revision: self.revision,
-            open,
-        };
-        FileView { is_gone, is_read_only: false, ..file.view(id, false) }
     }
 }

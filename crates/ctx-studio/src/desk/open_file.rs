@@ -1,4 +1,4 @@
-//! A file that somebody looks at: its draft, what it was read from, and the edits that older ones are carried over.
+//! An open file: its draft, the bytes on disk, and clashing changes of another program.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,23 +12,19 @@ use ctx_project::sources::{Mark, Position};
 use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
 
-use super::carry::{carried, logged};
-use super::merge;
-use crate::api_files::{FileKind, RewriteView};
+use super::joined::{Choose, Side, Versions, joined};
+use crate::api_files::{Clash, FileKind, Outside, Resolve, RewriteView, TextSplice};
 use crate::call::Refusal;
 use crate::codes;
 
 /// The largest file that is edited.
-pub(super) const MAX_EDITED: usize = 2 << 20;
+pub(crate) const MAX_EDITED: usize = 8 << 20;
 
 /// How much of a larger one is shown.
 const MAX_SHOWN: usize = 64 << 10;
 
 /// How many items of each list of a larger one are shown, where it can be read.
 const MAX_ITEMS: usize = 2_000;
-
-/// How many edits older ones are carried over.
-const MAX_LOGGED: usize = 500;
 
 /// How many ids of edits are remembered.
 const MAX_IDS: usize = 1_000;
@@ -47,7 +43,8 @@ pub(super) struct OpenFile {
     pub(super) is_cut: bool,
     /// The beginning of what a larger file holds, and how many items of its lists are not in it.
     beginning: Option<(Value, usize)>,
-    log: VecDeque<(u64, Logged)>,
+    /// Changes of another program that clash with the draft.
+    pub(super) outside: Option<OutsideFile>,
     ids: VecDeque<String>,
     /// Who set which value last, and when: letters of one word are one step.
     typed: Option<Typed>,
@@ -55,6 +52,13 @@ pub(super) struct OpenFile {
     bytes: Option<(u64, Arc<[u8]>)>,
     /// What was found at a revision.
     pub(super) found: Option<(u64, Arc<Found>)>,
+}
+
+/// The bytes of another program, and the entries that clash with the draft.
+#[derive(Debug)]
+pub(super) struct OutsideFile {
+    bytes: Arc<[u8]>,
+    pub(super) view: Outside,
 }
 
 /// What was found in a text, with the places.
@@ -76,12 +80,6 @@ struct Typed {
 /// How soon another letter has to follow to belong to the same step.
 const PAUSE: Duration = Duration::from_secs(1);
 
-#[derive(Debug)]
-enum Logged {
-    Edits(Vec<Edit>),
-    Whole,
-}
-
 /// How edits are made in a draft.
 pub(super) type Make = fn(&mut Draft, &[Edit]) -> Result<(), EditError>;
 
@@ -89,7 +87,7 @@ pub(super) type Make = fn(&mut Draft, &[Edit]) -> Result<(), EditError>;
 #[derive(Debug)]
 pub(super) enum Halt {
     Refused(Refusal),
-    /// Somebody else has changed the same place; they are told what is there.
+    /// The draft has another revision; the response contains it.
     Stale,
 }
 
@@ -122,7 +120,7 @@ impl OpenFile {
             has_mark,
             is_closed: !is_read,
             is_cut,
-            log: VecDeque::new(),
+            outside: None,
             ids: VecDeque::new(),
             typed: None,
             bytes: None,
@@ -245,35 +243,28 @@ impl OpenFile {
         self.ids.push_back(id);
     }
 
-    /// Makes edits of values that were meant for an older revision; returns whether they change anything.
+    /// Applies edits of values; returns the change of the text.
     pub(super) fn edit(
         &mut self,
-        (revision, base): (u64, u64),
-        (mut edits, make): (Vec<Edit>, Make),
+        edits: &[Edit],
+        make: Make,
         window: Option<&str>,
-    ) -> Result<bool, Halt> {
-        for done in self.since(revision, base)? {
-            let Logged::Edits(done) = done else { return Err(Halt::Stale) };
-            for done in done {
-                edits =
-                    edits.iter().map(|edit| carried(edit, done)).collect::<Option<_>>().ok_or(Halt::Stale)?;
-            }
-        }
-        let log = logged(&edits, self.draft.value());
+    ) -> Result<Option<TextSplice>, Refusal> {
         let before = self.draft.revision();
         if self.kind == FileKind::Config {
             let mut draft = self.draft.clone();
-            make(&mut draft, &edits).map_err(|error| self.refused(&error, &edits))?;
+            make(&mut draft, edits).map_err(|error| self.refused(&error, edits))?;
             self.refuse_forbidden(draft.text())?;
             self.draft = draft;
         } else {
-            make(&mut self.draft, &edits).map_err(|error| self.refused(&error, &edits))?;
+            make(&mut self.draft, edits).map_err(|error| self.refused(&error, edits))?;
         }
         if self.draft.revision() == before {
-            return Ok(false);
+            return Ok(None);
         }
-        self.join_letters(&edits, window);
-        Ok(self.note(revision + 1, Logged::Edits(log)))
+        let splice = TextSplice::latest(&self.draft);
+        self.join_letters(edits, window);
+        Ok(splice)
     }
 
     /// Says why edits were not made, and what would be written anew for them.
@@ -307,40 +298,36 @@ impl OpenFile {
         self.typed = Some(now);
     }
 
-    /// Puts another text in place of the whole, if nobody has changed it meanwhile; returns whether it is another.
-    pub(super) fn set_text(&mut self, revision: u64, base: u64, text: &str) -> Result<bool, Halt> {
-        if base != revision {
-            return Err(Halt::Stale);
-        }
+    /// Puts another text in place of the whole; returns whether it is another.
+    pub(super) fn set_text(&mut self, text: &str) -> Result<bool, Refusal> {
         if text.len() > MAX_EDITED {
             let message = phrase!("the text is larger than {limit} MiB", limit = MAX_EDITED >> 20);
-            return Err(Refusal::new(413, codes::TOO_LARGE, message).into());
+            return Err(Refusal::new(413, codes::TOO_LARGE, message));
         }
         self.refuse_forbidden(text)?;
         let before = self.draft.revision();
         self.draft.set_text(text);
-        if self.draft.revision() == before {
-            return Ok(false);
+        let is_changed = self.draft.revision() != before;
+        if is_changed {
+            self.typed = None;
         }
-        self.typed = None;
-        Ok(self.note(revision + 1, Logged::Whole))
+        Ok(is_changed)
     }
 
-    pub(super) fn undo(&mut self, revision: u64) -> bool {
+    pub(super) fn undo(&mut self) -> bool {
         self.typed = None;
-        self.draft.undo() && self.note(revision + 1, Logged::Whole)
+        self.draft.undo()
     }
 
-    pub(super) fn redo(&mut self, revision: u64) -> bool {
+    pub(super) fn redo(&mut self) -> bool {
         self.typed = None;
-        self.draft.redo() && self.note(revision + 1, Logged::Whole)
+        self.draft.redo()
     }
 
     /// Takes what the file holds now, which can be taken back.
-    pub(super) fn discard(&mut self, path: &str, bytes: Arc<[u8]>, revision: u64) {
+    pub(super) fn discard(&mut self, path: &str, bytes: Arc<[u8]>) {
         let disk = Self::open(path, self.kind, bytes);
         self.draft.set_text(disk.draft.text());
-        self.note(revision + 1, Logged::Whole);
         self.saved_as(disk);
     }
 
@@ -349,33 +336,107 @@ impl OpenFile {
         self.saved_as(Self::open(path, self.kind, bytes));
     }
 
-    /// Follows what another program wrote: takes it where nobody has edited the file, and carries edits of other lines
-    /// over it; returns whether it did.
-    pub(super) fn follow(&mut self, path: &str, kind: FileKind, bytes: Arc<[u8]>, revision: u64) -> bool {
-        let disk = Self::open(path, kind, bytes);
-        let text =
-            if self.is_dirty() { self.carried_over(&disk) } else { Some(disk.draft.text().to_owned()) };
-        let Some(text) = text else { return false };
-        self.draft.set_text(&text);
-        self.kind = kind;
-        self.note(revision + 1, Logged::Whole);
-        self.saved_as(disk);
-        true
+    /// Joins the bytes of another program with the draft; returns whether they could be joined. If both changed the
+    /// same entry, keeps the draft and sets `outside`.
+    pub(super) fn follow(&mut self, path: &str, kind: FileKind, bytes: Arc<[u8]>) -> bool {
+        let disk = Self::open(path, kind, bytes.clone());
+        match self.joined(path, &disk, &|_| None) {
+            Ok(text) => {
+                self.take(&text, disk);
+                true
+            }
+            Err(clashes) => {
+                let view = Outside { hash: disk.base_hash, clashes };
+                self.outside = Some(OutsideFile { bytes, view });
+                false
+            }
+        }
     }
 
-    /// Returns the edits of this draft in the text of the file as it is now, if both can be read and touch other lines.
-    fn carried_over(&self, disk: &Self) -> Option<String> {
-        let base = std::str::from_utf8(without_mark(self.base.as_deref()?)).ok()?;
+    /// Tries again to join the bytes that clashed, after the draft changed.
+    pub(super) fn follow_again(&mut self, path: &str, kind: FileKind) -> bool {
+        let outside = self.outside.take();
+        outside.is_some_and(|outside| self.follow(path, kind, outside.bytes))
+    }
+
+    /// Joins the bytes of another program with the chosen version of each clashing entry.
+    pub(super) fn resolve(&mut self, path: &str, kind: FileKind, asked: &Resolve) -> Result<(), Halt> {
+        let outside = self.outside.as_ref().filter(|outside| outside.view.hash == asked.hash);
+        let disk = Self::open(path, kind, outside.ok_or(Halt::Stale)?.bytes.clone());
+        let is_theirs = |place: &str| asked.theirs.iter().any(|theirs| theirs == place);
+        let choose = |place: &str| Some(if is_theirs(place) { Side::Theirs } else { Side::Mine });
+        let text = self.joined(path, &disk, &choose).map_err(|_| Halt::Stale)?;
+        self.take(&text, disk);
+        Ok(())
+    }
+
+    fn take(&mut self, text: &str, mut disk: Self) {
+        self.draft.set_text(text);
+        self.kind = disk.kind;
+        // A kept draft stays editable even if the file on disk is not.
+        disk.is_closed &= text == disk.draft.text();
+        self.saved_as(disk);
+    }
+
+    /// Returns the text on disk with the changes of the draft.
+    fn joined(&self, path: &str, disk: &Self, choose: Choose<'_>) -> Result<String, Vec<Clash>> {
+        if !self.is_dirty() {
+            return Ok(disk.draft.text().to_owned());
+        }
+        let joined = self.joined_by_entry(path, disk, choose);
+        joined.unwrap_or_else(|| match choose("") {
+            Some(Side::Mine) => Ok(self.draft.text().to_owned()),
+            Some(Side::Theirs) => Ok(disk.draft.text().to_owned()),
+            None => {
+                let [mine, theirs] = [self, disk].map(|file| Some(Value::from(file.text())));
+                Err(vec![Clash { place: String::new(), mine, theirs }])
+            }
+        })
+    }
+
+    /// Joins both by entry. `None` if values do not cover all changes, for example in an invalid text.
+    fn joined_by_entry(
+        &self,
+        path: &str,
+        disk: &Self,
+        choose: Choose<'_>,
+    ) -> Option<Result<String, Vec<Clash>>> {
         let is_open = !self.is_closed && !disk.is_closed && self.kind == disk.kind;
-        let merged = merge::merged(base, self.draft.text(), disk.draft.text()).filter(|_| is_open)?;
-        let mut draft = disk.draft.clone();
-        draft.set_text(&merged);
-        (draft.value().is_some() || self.draft.value().is_none()).then_some(merged)
+        let (mine, theirs) = (self.draft.value().filter(|_| is_open)?, disk.draft.value()?);
+        let base = self.base.as_deref().and_then(|base| Draft::open(path, base).ok());
+        let was = match &base {
+            Some(base) => Some(base.value()?),
+            None if mine == theirs => return None,
+            None => None,
+        };
+        let versions = Versions { base: was, mine: Some(mine), theirs: Some(theirs) };
+        // Keeps comments and formatting: the edits go into the text that changed more than its values.
+        let (text, edits) = match &base {
+            Some(base) if !is_said_by_values(base, &self.draft) => {
+                if !is_said_by_values(base, &disk.draft) {
+                    return None;
+                }
+                let (mine, theirs) = (versions.theirs, versions.mine);
+                let edits =
+                    joined(Versions { mine, theirs, ..versions }, &|place| choose(place).map(Side::other));
+                let swapped = |Clash { place, mine, theirs }| Clash { place, mine: theirs, theirs: mine };
+                (&self.draft, edits.map_err(|clashes| clashes.into_iter().map(swapped).collect::<Vec<_>>()))
+            }
+            _ => (&disk.draft, joined(versions, choose)),
+        };
+        let edits = match edits {
+            Ok(edits) => edits,
+            Err(clashes) => return Some(Err(clashes)),
+        };
+        let mut draft = text.clone();
+        draft.edit_all(&edits).ok()?;
+        Some(Ok(draft.text().to_owned()))
     }
 
     fn saved_as(&mut self, disk: Self) {
         self.typed = None;
         self.bytes = None;
+        self.outside = None;
         self.base = disk.base;
         self.base_hash = disk.base_hash;
         self.has_mark = disk.has_mark;
@@ -412,22 +473,6 @@ impl OpenFile {
             Err(Refusal::unusable(phrase!("`ctx.toml` is not valid TOML; fix it before you save")))
         }
     }
-
-    /// Returns the edits since a revision, oldest first.
-    fn since(&self, revision: u64, base: u64) -> Result<Vec<&Logged>, Halt> {
-        let missed: Vec<&Logged> =
-            self.log.iter().filter(|(after, _)| *after > base).map(|(_, logged)| logged).collect();
-        let is_whole = base <= revision && missed.len() as u64 == revision - base;
-        is_whole.then_some(missed).ok_or(Halt::Stale)
-    }
-
-    fn note(&mut self, revision: u64, logged: Logged) -> bool {
-        if self.log.len() >= MAX_LOGGED {
-            self.log.pop_front();
-        }
-        self.log.push_back((revision, logged));
-        true
-    }
 }
 
 /// The beginning of a file that is too large to be shown.
@@ -439,7 +484,17 @@ fn start(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
-/// A draft of bytes that are no text: with U+FFFD for what cannot be shown.
+/// Returns whether edits of values explain the difference between two texts, apart from formatting.
+fn is_said_by_values(base: &Draft, changed: &Draft) -> bool {
+    if base.comments().is_some_and(|comments| changed.comments() == Some(comments)) {
+        return true;
+    }
+    let versions = Versions { base: base.value(), mine: changed.value(), theirs: base.value() };
+    let mut draft = base.clone();
+    let edits = joined(versions, &|_| None).unwrap_or_default();
+    draft.edit_all(&edits).is_ok() && draft.text() == changed.text()
+}
+
 /// Reads an object, and cuts its long lists.
 fn beginning(path: &str, bytes: &[u8]) -> Option<(Value, usize)> {
     let mut value = Document::read(bytes, path).ok()?.value;
@@ -455,6 +510,7 @@ fn beginning(path: &str, bytes: &[u8]) -> Option<(Value, usize)> {
     (more > 0 && is_small()).then_some((value, more))
 }
 
+/// Opens invalid UTF-8 as a draft, with U+FFFD for invalid bytes.
 fn opened_as_text(path: &str, text: &str) -> Draft {
     let mut draft = Draft::empty(path);
     draft.set_text(&text.replace('\0', "\u{fffd}"));

@@ -2,7 +2,7 @@
 
 use ctx_types::phrase;
 
-use crate::api_files::{Edits, FileView, Fix, Save, Step};
+use crate::api_files::{Edits, FileView, Fix, Resolve, Save, Step};
 use crate::call::{Call, Refusal, Reply};
 use crate::desk::{By, DraftStep};
 use crate::guard::only;
@@ -34,6 +34,10 @@ pub(crate) fn discard(server: &Server, call: &Call) -> Result<Reply, Refusal> {
 
 pub(crate) fn fix(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     reply(server.desk.fix(call.part("f"), &call.json::<Fix>()?, by(call)))
+}
+
+pub(crate) fn resolve(server: &Server, call: &Call) -> Result<Reply, Refusal> {
+    reply(server.desk.resolve(call.part("f"), &call.json::<Resolve>()?, by(call)))
 }
 
 /// Saves a draft. `If-Match` names the version that the page saw.

@@ -72,27 +72,43 @@ fn an_edit_of_a_large_file_is_answered_with_what_has_changed() {
 }
 
 #[test]
-fn edits_of_two_windows_meet() {
+fn refuses_edits_and_steps_of_older_revisions() {
     let place = folder();
     let server = start(&place);
     let id = server.id("agent.yaml");
     let path = format!("/api/files/{id}/edits");
-    let set = |pointer: &str, value: &str| json!({ "op": "set", "pointer": pointer, "value": value });
-    server.ask("POST", &path, &json!({ "base": 0, "id": "a", "edits": [set("/name", "Eve")] })).good();
-    // Of another value: both stay.
-    let other = json!({ "base": 0, "id": "b", "edits": [set("/presetMessages/0/role", "user")] });
-    let both = server.ask("POST", &path, &other).good();
-    assert_eq!(
-        (&both["value"]["name"], &both["value"]["presetMessages"][0]["role"]),
-        (&json!("Eve"), &json!("user"))
-    );
-    // Of the same: they are told.
-    let same = json!({ "base": 0, "id": "c", "edits": [set("/name", "Zoe")] });
-    let stale = server.ask("POST", &path, &same);
-    assert_eq!(stale.json()["theirs"]["value"]["name"], "Eve");
-    assert_eq!(stale.refused(409), "CTX1008");
+    let set = |pointer: &str, value: &str| json!([{ "op": "set", "pointer": pointer, "value": value }]);
+    server.ask("POST", &path, &json!({ "base": 0, "id": "a", "edits": set("/name", "Eve") })).good();
+    let old = [
+        json!({ "base": 0, "id": "b", "edits": set("/presetMessages/0/role", "user") }),
+        json!({ "base": 0, "id": "c", "edits": set("/name", "Zoe") }),
+        json!({ "base": 0, "id": "d", "text": "name: Zoe\n" }),
+        json!({ "base": 2, "id": "e", "edits": set("/name", "Zoe") }),
+    ];
+    for body in old {
+        let stale = server.ask("POST", &path, &body);
+        let theirs = stale.json()["theirs"].clone();
+        assert_eq!((&theirs["value"]["name"], &theirs["revision"]), (&json!("Eve"), &json!(1)));
+        assert_eq!(stale.refused(409), "CTX1008");
+    }
     let stale = server.ask("POST", &format!("/api/files/{id}/undo"), &json!({ "base": 0 }));
     assert_eq!(stale.refused(409), "CTX1008");
+}
+
+#[test]
+fn takes_a_text_of_8_mib_whatever_its_letters() {
+    let place = folder();
+    std::fs::write(project(&place).join("text.json"), "\"\"").unwrap();
+    let server = start(&place);
+    let id = server.id("text.json");
+    let path = format!("/api/files/{id}/edits");
+    let texts = ["\\\"", "字"].map(|letter| format!("\"{}\"", letter.repeat(((8 << 20) - 2) / letter.len())));
+    for (base, text) in texts.iter().enumerate() {
+        let body = json!({ "base": base, "id": base.to_string(), "text": text });
+        assert_eq!(server.ask("POST", &path, &body).good()["text"].as_str().map(str::len), Some(text.len()));
+    }
+    let body = json!({ "base": 2, "id": "c", "text": "x".repeat((8 << 20) + 1) });
+    assert_eq!(server.ask("POST", &path, &body).refused(413), "CTX1010");
 }
 
 #[test]
@@ -101,31 +117,56 @@ fn what_another_program_saved_is_not_overwritten() {
     let server = start(&place);
     let file = project(&place).join("agent.yaml");
     let id = server.id("agent.yaml");
-    let mine = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Mine" }])).good();
+    let rename =
+        |name: &str| server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": name }])).good();
+    let mine = rename("Mine");
     std::fs::write(&file, "name: Theirs\n").unwrap();
     server.get("/api/project").good();
     let still = server.view(&id);
-    assert_eq!(
-        (&still["revision"], &still["hash"], &still["text"]),
-        (&mine["revision"], &mine["hash"], &mine["text"])
-    );
-    let hash = mine["hash"].as_str().unwrap();
-    let refused = server.save(&id, hash, &json!({}));
-    let theirs = refused.json()["theirs"].clone();
-    assert_eq!(theirs["text"], "name: Theirs\n");
-    assert_eq!(refused.refused(409), "CTX1009");
+    for key in ["revision", "hash", "text"] {
+        assert_eq!(still[key], mine[key], "{key}");
+    }
+    let clashes = json!([{ "place": "/name", "mine": "Mine", "theirs": "Theirs" }]);
+    assert_eq!(still["outside"]["clashes"], clashes);
+    // While nothing is chosen, the draft can be edited, and cannot be saved.
+    assert_eq!(rename("Mine!")["outside"]["clashes"][0]["mine"], "Mine!");
+    for overwrite in [false, true] {
+        let refused = server.save(&id, mine["hash"].as_str().unwrap(), &json!({ "overwrite": overwrite }));
+        assert_eq!(refused.json()["theirs"]["outside"]["clashes"][0]["theirs"], "Theirs");
+        assert_eq!(refused.refused(409), "CTX1009");
+    }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "name: Theirs\n");
-    assert_eq!(server.view(&id)["value"]["name"], "Mine");
-    // Only who has seen theirs overwrites it.
-    assert_eq!(server.save(&id, hash, &json!({ "overwrite": true })).refused(409), "CTX1009");
-    let saved = server.save(&id, theirs["hash"].as_str().unwrap(), &json!({ "overwrite": true })).good();
-    assert_eq!(saved["isDirty"], false);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), AGENT.replace("name: Robin", "name: Mine"));
-    // Or takes it.
-    server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Again" }])).good();
+    let hash = still["outside"]["hash"].as_str().unwrap();
+    let path = format!("/api/files/{id}/resolve");
+    let old = json!({ "base": 0, "hash": hash, "theirs": [] });
+    assert_eq!(server.ask("POST", &path, &old).refused(409), "CTX1008");
+    let asked = json!({ "base": server.view(&id)["revision"], "hash": hash, "theirs": [] });
+    let chosen = server.ask("POST", &path, &asked).good();
+    assert_eq!((&chosen["hash"], chosen.get("outside")), (&json!(hash), None));
+    server.save(&id, hash, &json!({})).good();
+    // What only the other program has changed is taken: it has removed the list.
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "name: Mine!\n");
+    // Or the draft is given up.
+    rename("Again");
     std::fs::write(&file, "name: Theirs\n").unwrap();
     let taken = server.ask("POST", &format!("/api/files/{id}/discard"), &json!({})).good();
     assert_eq!((&taken["text"], &taken["isDirty"]), (&json!("name: Theirs\n"), &json!(false)));
+}
+
+#[test]
+fn a_save_that_meets_another_entry_of_another_program_is_sent_again() {
+    let place = folder();
+    let server = start(&place);
+    let file = project(&place).join("agent.yaml");
+    let id = server.id("agent.yaml");
+    let mine = server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": "Mine" }])).good();
+    std::fs::write(&file, AGENT.replace("never", "always")).unwrap();
+    let refused = server.save(&id, mine["hash"].as_str().unwrap(), &json!({}));
+    let theirs = refused.json()["theirs"].clone();
+    assert_eq!((refused.refused(409).as_str(), theirs.get("outside")), ("CTX1009", None));
+    server.save(&id, theirs["hash"].as_str().unwrap(), &json!({})).good();
+    let both = AGENT.replace("never", "always").replace("Robin\np", "Mine\np");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), both);
 }
 
 #[test]
@@ -203,7 +244,7 @@ fn a_file_that_was_deleted_is_written_only_by_who_knows_that() {
     std::fs::remove_dir_all(&inner).unwrap();
     let refused = server.save(&id, mine["hash"].as_str().unwrap(), &json!({}));
     let theirs = refused.json()["theirs"].clone();
-    assert_eq!((&theirs["isGone"], &theirs["hash"], &theirs["text"]), (&json!(true), &json!(""), &json!("")));
+    assert_eq!((&theirs["isGone"], &theirs["text"]), (&json!(true), &mine["text"]));
     assert_eq!(refused.refused(409), "CTX1009");
     assert!(!inner.exists());
     server.save(&id, "", &json!({ "overwrite": true })).good();
@@ -346,9 +387,10 @@ fn a_preset_of_a_hundred_thousand_entries_is_told() {
     let short = json!({ "name": "Robin", "presetMessages": entries }).to_string();
     std::fs::write(project(&place).join("short.json"), &short).unwrap();
     let long =
-        format!("name: Robin\npresetMessages:\n{}", "  - {role: system, content: a}\n".repeat(100_000));
+        format!("name: Robin\npresetMessages:\n{}", "  - {role: system, content: a}\n".repeat(300_000));
     std::fs::write(project(&place).join("long.yaml"), &long).unwrap();
-    let entry = |n: usize| json!({ "id": n.to_string(), "role": "system", "content": "Water the basil." });
+    let entry =
+        |n: usize| json!({ "id": n.to_string(), "role": "system", "content": "Water the basil. ".repeat(6) });
     let wide = json!({ "name": "Robin", "presetMessages": (0..100_000).map(entry).collect::<Vec<_>>() });
     std::fs::write(project(&place).join("wide.json"), wide.to_string()).unwrap();
     let server = start(&place);

@@ -56,9 +56,9 @@ fn what_was_changed_while_nobody_served_is_not_overwritten() {
     let server = start(&place);
     let back = server.view(&id);
     assert_eq!((&back["value"]["name"], &back["isDirty"]), (&json!("Eve"), &json!(true)));
-    let refused = server.save(&id, back["hash"].as_str().unwrap(), &json!({}));
-    assert_eq!(refused.json()["theirs"]["value"]["name"], "Theirs");
-    assert_eq!(refused.refused(409), "CTX1009");
+    let clashes = json!([{ "place": "/name", "mine": "Eve", "theirs": "Theirs" }]);
+    assert_eq!(back["outside"]["clashes"], clashes);
+    assert_eq!(server.save(&id, back["hash"].as_str().unwrap(), &json!({})).refused(409), "CTX1009");
 }
 
 #[test]

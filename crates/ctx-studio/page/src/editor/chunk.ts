@@ -26,7 +26,7 @@ export interface EditorOptions {
   phrases: Record<string, string>;
 }
 export interface Editor {
-  /** A text from outside. While a person types or composes, it waits until the editor is left. */
+  /** A text from outside. While a person composes, it waits until the editor is left. */
   setText(text: string): void;
   setMarks(marks: Mark[]): void;
   setReadOnly(isReadOnly: boolean): void;
@@ -145,7 +145,7 @@ export function openEditor(options: EditorOptions): Editor {
   }
   return {
     setText(text) {
-      if (view.hasFocus) waiting = text === ends.text ? undefined : text;
+      if (view.composing) waiting = text === ends.text ? undefined : text;
       else replace(text);
     },
     setMarks: (next) => {

@@ -1,5 +1,5 @@
 // Shows the editor in the page. Until its file is loaded, and if it cannot be, the text stands in a plain field.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Editor, EditorOptions, Mark } from "./chunk";
 import { typedInto } from "./line-ends";
 import { registry } from "../project";
@@ -78,7 +78,8 @@ export function TextEditor({
     };
   }, []);
 
-  useEffect(() => editor?.setText(text), [editor, text]);
+  // A layout effect shows outside changes before the next key press, so the user never types into an old text.
+  useLayoutEffect(() => editor?.setText(text), [editor, text]);
   useEffect(() => editor?.setMarks(marks), [editor, marks]);
   useEffect(() => editor?.setReadOnly(isReadOnly), [editor, isReadOnly]);
   useEffect(() => {

@@ -1,96 +1,176 @@
-// Two wanted to change the same place, or the server does not take a change: the texts, and buttons that name what is
-// kept.
-import type { Batch, OpenFile } from "../files";
+// Conflicts: two versions of an entry, a deleted file, or a rejected edit.
+import type { Clash, OpenFile } from "../files";
 import { copyText } from "../copy";
-import { get, tokens } from "../pointer";
-import { listPointer } from "../preset/entries";
+import { get, isObject, tokens } from "../pointer";
+import { isSame, type Batch } from "../rebase";
+import { differing, shortened, type Run } from "../words";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 
 export function ConflictBar({ file }: { file: OpenFile }) {
   const conflict = file.conflict.value;
-  if (!conflict) return null;
-  const isSave = conflict.kind === "save";
-  const edit = conflict.mine[0]?.edits?.[0];
-  // With all that was typed since, and not only the edit that was refused.
-  const mine = isSave ? (file.server.value?.text ?? "") : typedText(file.pending.value);
   const path = file.server.value?.path ?? file.id;
-  const place = edit ? placeOf(file.value.value, edit.pointer) : path;
-  const isKeepable = file.canKeepMine.value;
-  const rewrite = conflict.kind === "refused" ? conflict.failure.failure.rewrite : undefined;
-  const copy = (
-    <Button icon="copy" onClick={() => void copyText(mine)} testId="copy-mine">
-      {t().copy}
-    </Button>
-  );
-  if (conflict.kind === "refused")
-    return (
-      <section class="conflict" role="alert" aria-label={t().failed} data-test="conflict">
-        <p>
-          <Icon name="triangle-alert" />
-          <b>{t().conflictOfRefusal(edit ? t().labeled(path, place) : path)}</b> {conflict.failure.message}{" "}
-          {conflict.failure.failure.help}
-        </p>
-        <pre class="refused" tabIndex={0}>
-          {mine}
-        </pre>
-        <p class="actions">
-          {rewrite ? (
-            <Button kind="main" onClick={() => void file.rewrite()} testId="rewrite">
-              {rewrite.pointer === ""
-                ? t().rewriteFile(rewrite.comments)
-                : Array.isArray(get(file.server.value?.value, rewrite.pointer))
-                  ? t().rewriteList(rewrite.comments)
-                  : t().rewritePart(rewrite.comments)}
-            </Button>
-          ) : (
-            <Button onClick={() => void file.sendAgain()} testId="send-again">
-              {t().tryAgain}
-            </Button>
-          )}
-          {copy}
-          <Button onClick={() => void file.dropMine()} testId="drop-mine">
-            {t().dropMine}
-          </Button>
-        </p>
-      </section>
-    );
-  const theirs = conflict.theirs.isGone ? t().removed : isSave || !edit ? conflict.theirs.text : shown(get(conflict.theirs.value, edit.pointer));
+  if (!conflict && file.clashes.value.length === 0) return null;
   return (
-    <section class="conflict" role="alert" aria-label={t().conflict} data-test="conflict">
+    <div class="conflicts">
+      {conflict?.kind === "gone" && (
+        <Section title={t().conflicts.ofGone(path)}>
+          <p class="actions">
+            <Button kind="main" onClick={() => void file.save(true)} testId="keep-mine">
+              {t().conflicts.keepMine}
+            </Button>
+            <Button onClick={() => void file.dropMine()} testId="drop-mine">
+              {t().conflicts.discard}
+            </Button>
+          </p>
+        </Section>
+      )}
+      {conflict?.kind === "refused" && <Refused file={file} sent={conflict.sent} />}
+      {file.clashes.value.map((clash) => (
+        <ClashSection key={`${clash.isOutside} ${clash.place}`} file={file} clash={clash} />
+      ))}
+    </div>
+  );
+}
+
+function Section({ title, more, children }: { title: string; more?: string; children: preact.ComponentChildren }) {
+  return (
+    <section class="conflict" role="alert" aria-label={t().conflicts.title} data-test="conflict">
       <p>
         <Icon name="triangle-alert" />
-        <b>{isSave ? (conflict.theirs.isGone ? t().conflictOfGone : t().conflictOfSave)(conflict.theirs.path) : t().conflictOfEdit(place)}</b>{" "}
-        {!isKeepable && t().conflictElsewhere}
+        <b>{title}</b> {more}
       </p>
-      <div class="both">
-        <div>
-          <p class="soft">{t().mine}</p>
-          <pre tabIndex={0}>{mine}</pre>
-        </div>
-        <div>
-          <p class="soft">{isSave ? t().theFile : t().theirs}</p>
-          <pre tabIndex={0}>{theirs}</pre>
-        </div>
-      </div>
-      <p class="actions">
-        {isKeepable ? (
-          <Button kind="main" onClick={() => void file.keepMine()} testId="keep-mine">
-            {t().keepMine}
-          </Button>
-        ) : (
-          copy
-        )}
-        <Button onClick={() => void file.takeTheirs()} testId="take-theirs">
-          {conflict.theirs.isGone ? t().dropMine : isSave ? t().takeTheFile : t().takeTheirs}
-        </Button>
-      </p>
+      {children}
     </section>
   );
 }
 
-/** What was typed: the whole text, or of each place the newest. */
+/** Both versions of an entry. */
+function ClashSection({ file, clash }: { file: OpenFile; clash: Clash }) {
+  const texts = t().conflicts;
+  const name = nameOf(file, clash);
+  const title = (clash.isOutside ? texts.ofProgram : texts.ofWindow)(name);
+  return (
+    <Section title={title} more={clash.isLost ? texts.isGone : undefined}>
+      <div class="both">
+        {([["mine", 0], ["theirs", 1]] as const).map(([side, at]) => (
+          <div key={side}>
+            <p class="soft">{side === "mine" ? texts.mine : clash.isOutside ? texts.file : texts.theirs}</p>
+            <pre tabIndex={0} aria-label={side === "mine" ? texts.mine : texts.theirs}>
+              {fieldsOf(clash).map(({ field, runs }) => (
+                <div key={field}>
+                  {field !== "" && <span class="soft">{t().labeled(texts.fields[field] ?? field, "")}</span>}
+                  {runs[at].map((run, index) => (run.isSame ? <span key={index}>{run.text}</span> : <mark key={index}>{run.text}</mark>))}
+                </div>
+              ))}
+            </pre>
+          </div>
+        ))}
+      </div>
+      <p class="actions">
+        {clash.isLost ? (
+          <Button icon="copy" onClick={() => void copyText(shown(clash.mine))} testId="copy-mine">
+            {t().copy}
+          </Button>
+        ) : (
+          <Button kind="main" onClick={() => void file.choose(clash, "mine")} testId="keep-mine">
+            {texts.keepMine}
+          </Button>
+        )}
+        <Button onClick={() => void file.choose(clash, "theirs")} testId="take-theirs">
+          {clash.isLost ? texts.discard : texts.takeTheirs}
+        </Button>
+      </p>
+    </Section>
+  );
+}
+
+function Refused({ file, sent }: { file: OpenFile; sent: Batch }) {
+  const texts = t().conflicts;
+  const conflict = file.conflict.value;
+  if (conflict?.kind !== "refused") return null;
+  const { message, help, rewrite } = conflict.failure.failure;
+  const path = file.server.value?.path ?? file.id;
+  const edit = sent.edits?.[0];
+  // Includes the text typed after the rejected edit.
+  const mine = typedText(file.pending.value);
+  return (
+    <Section title={texts.ofRefusal(edit ? t().labeled(path, entryName(file.value.value, edit.pointer)) : path)} more={[message, help].join(" ")}>
+      <pre class="refused" tabIndex={0}>
+        {mine}
+      </pre>
+      <p class="actions">
+        {rewrite ? (
+          <Button kind="main" onClick={() => void file.rewrite()} testId="rewrite">
+            {rewrite.pointer === ""
+              ? texts.rewriteFile(rewrite.comments)
+              : Array.isArray(get(file.server.value?.value, rewrite.pointer))
+                ? texts.rewriteList(rewrite.comments)
+                : texts.rewritePart(rewrite.comments)}
+          </Button>
+        ) : (
+          <Button onClick={() => void file.sendAgain()} testId="send-again">
+            {t().tryAgain}
+          </Button>
+        )}
+        <Button icon="copy" onClick={() => void copyText(mine)} testId="copy-mine">
+          {t().copy}
+        </Button>
+        <Button onClick={() => void file.dropMine()} testId="drop-mine">
+          {texts.discard}
+        </Button>
+      </p>
+    </Section>
+  );
+}
+
+/** The differing fields of two entries; other values are compared as a whole. */
+function fieldsOf({ mine, theirs }: Clash): { field: string; runs: [Run[], Run[]] }[] {
+  const runsOf = (a: unknown, b: unknown, none: string): [Run[], Run[]] => {
+    const [left, right] = differing(shown(a, none), shown(b, none));
+    return [shortened(left), shortened(right)];
+  };
+  if (!isObject(mine) || !isObject(theirs)) {
+    // Shows only the text of a removed entry.
+    const short = (value: unknown) => (isObject(value) ? (value["content"] ?? titleOf(value) ?? value) : value);
+    return [{ field: "", runs: runsOf(short(mine), short(theirs), t().conflicts.removed) }];
+  }
+  const fields = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])];
+  const isOther = (field: string) => !isSame(mine[field], theirs[field]);
+  return fields.filter(isOther).map((field) => ({ field, runs: runsOf(mine[field], theirs[field], t().conflicts.missing) }));
+}
+
+function nameOf(file: OpenFile, { place, pointer, mine, theirs }: Clash): string {
+  if (place === "") return file.server.value?.path ?? file.id;
+  if (pointer !== undefined) return entryName(file.value.value, pointer);
+  const title = titleOf(mine) ?? titleOf(theirs);
+  return t().conflicts.entry(title ?? place.replace(/^\//, "").replaceAll("/", " / "));
+}
+
+/** Display name of a place, such as “Season” (text). */
+function entryName(value: unknown, pointer: string): string {
+  const path = tokens(pointer);
+  for (let end = path.length; end > 0; end--) {
+    const entry = path.slice(0, end).reduce<unknown>((at, token) => get(at, `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`), value);
+    const title = titleOf(entry);
+    if (title === undefined) continue;
+    const field = path.slice(end).join(" / ");
+    return t().conflicts.entry(title, field === "" ? undefined : (t().conflicts.fields[field] ?? field));
+  }
+  return t().conflicts.entry(path.join(" / "));
+}
+
+function titleOf(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  for (const key of ["name", "comment", "id", "uid"]) {
+    const title = value[key];
+    if ((typeof title === "string" && title !== "") || typeof title === "number") return String(title);
+  }
+  return undefined;
+}
+
+/** The pending text: the whole file, or the latest value of each place. */
 function typedText(batches: readonly Batch[]): string {
   const text = batches.findLast((batch) => batch.text !== undefined)?.text;
   if (text !== undefined) return text;
@@ -101,20 +181,9 @@ function typedText(batches: readonly Batch[]): string {
     else if (edit.op === "rename") newest.set(`${newest.size} ${edit.pointer}`, edit.name);
   }
   if (newest.size > 0) return [...newest.values()].join("\n\n");
-  return batches.some(({ edits }) => edits?.some(({ op }) => op === "remove")) ? t().removed : t().move;
+  return batches.some(({ edits }) => edits?.some(({ op }) => op === "remove")) ? t().conflicts.removed : t().move;
 }
 
-/** A place as a person calls it: “Entry 4, text”. */
-function placeOf(value: unknown, pointer: string): string {
-  const list = listPointer(value);
-  const path = tokens(pointer);
-  const above = list === undefined ? undefined : tokens(list);
-  const index = Number(path[above?.length ?? 0]);
-  if (!above || above.some((token, at) => path[at] !== token) || !Number.isInteger(index)) return path.join(" / ");
-  const field = path.slice(above.length + 1).join(" / ");
-  return t().entryField(index + 1, field === "" ? undefined : (t().entryFields[field] ?? field));
-}
-
-function shown(value: unknown): string {
-  return typeof value === "string" ? value : value === undefined ? t().removed : JSON.stringify(value, null, 2);
+function shown(value: unknown, none = t().conflicts.removed): string {
+  return typeof value === "string" ? value : value === undefined ? none : JSON.stringify(value, null, 2);
 }

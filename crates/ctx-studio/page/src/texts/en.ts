@@ -1,18 +1,19 @@
 // All texts of the page in English. The other catalogues have the same keys, or do not compile.
 import { agentForm, fileList, frame } from "./en-agent";
 import { books, form } from "./en-books";
+import { conflicts } from "./en-conflicts";
 import { imports, inspector } from "./en-import";
 import { pipeline } from "./en-pipeline";
 import { talk } from "./en-talk";
 
 const s = (count: number) => (count === 1 ? "" : "s");
-const lost = (comments: number) => (comments === 0 ? "" : ` (deletes ${comments} comment${s(comments)})`);
 
 export const en = {
   agentForm,
   fileList,
   frame,
   books,
+  conflicts,
   form,
   imports,
   inspector,
@@ -67,36 +68,6 @@ export const en = {
   closed: "This page needs a new link. Press Enter in the terminal where `ctx studio` runs.",
   closedHelp: "A link works once, within 5 minutes. It becomes invalid when the server stops.",
   tooManyFiles: (count: number) => `Too many files in the folder. The page shows the first ${count}.`,
-
-  // Conflicting edits
-  conflict: "Conflict",
-  conflictOfSave: (path: string) => `Another program changed ${path}.`,
-  conflictOfGone: (path: string) => `Another program deleted ${path}.`,
-  conflictOfEdit: (place: string) => `Another window changed ${place}.`,
-  rewriteList: (comments: number) => `Rewrite list${lost(comments)}`,
-  rewritePart: (comments: number) => `Rewrite entry${lost(comments)}`,
-  rewriteFile: (comments: number) => `Rewrite file${lost(comments)}`,
-  conflictOfRefusal: (place: string) => `The server rejected your change: ${place}.`,
-  conflictElsewhere: "The entry moved. Copy your text and paste it there, or discard it.",
-  entryField: (n: number, field?: string) => (field === undefined ? `Entry ${n}` : `Entry ${n}, ${field}`),
-  entryFields: {
-    content: "text",
-    name: "name",
-    role: "role",
-    id: "id",
-    groupId: "group",
-    isEnabled: "enabled",
-    enabled: "enabled",
-    order: "order",
-  } as Record<string, string>,
-  mine: "Mine",
-  theirs: "Theirs",
-  theFile: "File",
-  removed: "(removed)",
-  keepMine: "Keep mine",
-  takeTheirs: "Take theirs",
-  takeTheFile: "Take the file",
-  dropMine: "Discard",
 
   // Punctuation
   labeled: (label: string, text: string) => `${label}: ${text}`,

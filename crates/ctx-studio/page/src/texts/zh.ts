@@ -2,17 +2,17 @@
 import type { Texts } from "../language";
 import { agentForm, fileList, frame } from "./zh-agent";
 import { books, form } from "./zh-books";
+import { conflicts } from "./zh-conflicts";
 import { imports, inspector } from "./zh-import";
 import { pipeline } from "./zh-pipeline";
 import { talk } from "./zh-talk";
-
-const lost = (comments: number) => (comments === 0 ? "" : `（会删除 ${comments} 条注释）`);
 
 export const zh: Texts = {
   agentForm,
   fileList,
   frame,
   books,
+  conflicts,
   form,
   imports,
   inspector,
@@ -67,36 +67,6 @@ export const zh: Texts = {
   closed: "需要新的链接。请在运行 `ctx studio` 的终端里按回车。",
   closedHelp: "链接只能使用一次，5 分钟内有效。服务器停止后失效。",
   tooManyFiles: (count) => `文件夹里的文件太多，只列出前 ${count} 个。`,
-
-  // 编辑冲突
-  conflict: "编辑冲突",
-  conflictOfSave: (path) => `其他程序修改了 ${path}。`,
-  conflictOfGone: (path) => `其他程序删除了 ${path}。`,
-  conflictOfEdit: (place) => `另一个窗口修改了${place}。`,
-  rewriteList: (comments) => `重写列表${lost(comments)}`,
-  rewritePart: (comments) => `重写条目${lost(comments)}`,
-  rewriteFile: (comments) => `重写文件${lost(comments)}`,
-  conflictOfRefusal: (place) => `服务器拒绝了你的修改：${place}。`,
-  conflictElsewhere: "条目已移动。请复制你的文本并粘贴到新位置，或放弃修改。",
-  entryField: (n, field) => (field === undefined ? `第 ${n} 个条目` : `第 ${n} 个条目的${field}`),
-  entryFields: {
-    content: "文本",
-    name: "名称",
-    role: "消息角色",
-    id: " ID",
-    groupId: "分组",
-    isEnabled: "启用状态",
-    enabled: "启用状态",
-    order: "顺序",
-  },
-  mine: "我的",
-  theirs: "对方的",
-  theFile: "文件中的",
-  removed: "（已删除）",
-  keepMine: "保留我的",
-  takeTheirs: "采用对方的",
-  takeTheFile: "采用文件中的",
-  dropMine: "放弃",
 
   // 标点
   labeled: (label, text) => `${label}：${text}`,

@@ -1,5 +1,5 @@
-// Fields that keep what is being typed: a value from outside waits until the field is left.
-import { useEffect, useRef, useState } from "preact/hooks";
+// Fields that keep the typed text. Outside values wait until a lazy field loses the focus.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface FieldProps {
   label: string;
@@ -45,11 +45,18 @@ export function Field(props: FieldProps) {
   const isComposing = useRef(false);
   /** Whether a lazy field has unsent text. */
   const isTyped = useRef(false);
-  useEffect(() => {
-    if (!isFocused.current || (isLazy && !isTyped.current)) setText(value);
+  const isTelling = useRef(false);
+  // Shows outside values before the next key press, but keeps the typed form of the field's own value.
+  useLayoutEffect(() => {
+    const isOther = isLazy ? !isTyped.current : !isTelling.current && !isComposing.current;
+    if (!isFocused.current || isOther) setText(value);
   }, [value]);
+  useLayoutEffect(() => {
+    isTelling.current = false;
+  });
   const tell = (next: string) => {
     isTyped.current = false;
+    isTelling.current = true;
     if (next !== value) onInput(next);
   };
   return (
