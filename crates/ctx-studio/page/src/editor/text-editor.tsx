@@ -25,6 +25,7 @@ export function TextEditor({
   hasLineNumbers,
   isFocused,
   select,
+  searches,
   onLeave,
   testId,
 }: {
@@ -38,6 +39,8 @@ export function TextEditor({
   isFocused?: boolean;
   /** Selects a range when it changes. */
   select?: { from: number; to: number };
+  /** Opens the search bar when the number changes. */
+  searches?: number;
   onLeave?: () => void;
   testId?: string;
 }) {
@@ -66,7 +69,8 @@ export function TextEditor({
           macros: () => registry.peek().macros,
           onChange: (next) => now.current.onChange(next),
           onLeave: () => now.current.onLeave?.(),
-          phrases: t().editorPhrases,
+          covered: coveredEdges,
+          phrases: t().preset.editorPhrases,
         });
         setEditor(made);
       },
@@ -85,6 +89,13 @@ export function TextEditor({
     if (select) editor?.select(select.from, select.to);
   }, [editor, select]);
 
+  const searched = useRef(searches);
+  useEffect(() => {
+    if (searches === searched.current) return;
+    searched.current = searches;
+    editor?.find();
+  }, [editor, searches]);
+
   return (
     <div class={`text-editor ${isReadOnly ? "read-only" : ""}`} data-test={testId}>
       <div ref={place} />
@@ -99,4 +110,11 @@ export function TextEditor({
       )}
     </div>
   );
+}
+
+/** Heights of the sticky bars. The caret must not hide under them. */
+function coveredEdges(): { top: number; bottom: number } {
+  const height = (edge: string) =>
+    [...document.querySelectorAll<HTMLElement>(`[data-sticky=${edge}]`)].reduce((sum, bar) => sum + bar.offsetHeight, 0);
+  return { top: height("top"), bottom: height("bottom") };
 }

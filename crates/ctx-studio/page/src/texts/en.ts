@@ -1,6 +1,7 @@
 // All texts of the page in English. The other catalogues have the same keys, or do not compile.
 import { books, form } from "./en-books";
 import { pipeline } from "./en-pipeline";
+import { preset } from "./en-preset";
 import { talk } from "./en-talk";
 
 const s = (count: number) => (count === 1 ? "" : "s");
@@ -10,6 +11,7 @@ export const en = {
   books,
   form,
   pipeline,
+  preset,
   talk,
 
   // The frame
@@ -169,8 +171,6 @@ export const en = {
   moveOne: (name: string) => `Move ${name}`,
   moveMany: (count: number) => `Move ${count} entries`,
   place: "Position",
-  toTheTop: "At the top",
-  below: (n: number, name: string) => `Below ${n} ${name}`,
   delete: "Delete",
   rename: "Rename",
   more: "ID, group, and models",
@@ -261,7 +261,6 @@ export const en = {
   allOfCode: (count: number) => (count === 1 ? "1 occurrence" : `${count} occurrences`),
   show: "Show",
   severities: { error: "Error", warning: "Warning", info: "Info" },
-  editorPhrases: { Completions: "Completions" } as Record<string, string>,
 
   // The preview
   tabs: {
