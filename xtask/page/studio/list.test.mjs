@@ -79,26 +79,26 @@ test("search finds names and texts, marks them, and is reached by keyboard", asy
   assert.deepEqual(problems, []);
 });
 
-test("a letter in the search is drawn within a frame", async (t) => {
-  const { page } = await studio(t);
-  const times = await page.evaluate(async () => {
-    const input = document.querySelector("[data-test=search-entries]");
-    const all = [];
-    for (const text of ["r", "ru", "rul", "rule", "rule 1", "rule", "rul", "ru", "r", ""]) {
-      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-      const start = performance.now();
-      input.value = text;
-      input.dispatchEvent(new InputEvent("input", { bubbles: true }));
-      // What the letter changes is drawn in microtasks; the layout belongs to it.
-      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-      document.querySelector(".entries").getBoundingClientRect();
-      all.push(performance.now() - start);
-    }
-    return all.sort((a, b) => a - b);
-  });
+test("a letter in the search is computed within a frame", async (t) => {
+  const { page, context } = await studio(t);
+  const session = await context.newCDPSession(page);
+  // The time of the processor: other tests run at the same time.
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const scripts = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return 1000 * metrics.find(({ name }) => name === "ScriptDuration").value;
+  };
+  const times = [];
+  for (const text of ["r", "ru", "rul", "rule", "rule 1", "rule", "rul", "ru", "r"]) {
+    const before = await scripts();
+    await page.locator("[data-test=search-entries]").fill(text);
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    times.push((await scripts()) - before);
+  }
   t.diagnostic(`milliseconds: ${times.map((time) => time.toFixed(1)).join(" ")}`);
-  // A frame has 17 ms; tests run beside others on a slow machine.
-  assert.ok(times[5] < 50, `${times}`);
+  times.sort((a, b) => a - b);
+  // A frame has 17 ms. The rest is for a slow machine.
+  assert.ok(times[4] < 50, `${times}`);
 });
 
 test("filters by status, type, role and change since the save", async (t) => {
@@ -283,7 +283,8 @@ test("the caret stays above the footer while a long text is typed", async (t) =>
   const opened = await openEntry(page, "Rule 8");
   await opened.locator(".cm-content").click();
   await page.keyboard.press("Control+End");
-  for (let line = 0; line < 30; line++) await page.keyboard.type(`\nline ${line}`);
+  await page.keyboard.insertText(Array.from({ length: 30 }, (_, at) => `\nline ${at}`).join(""));
+  await page.keyboard.type("!");
   const isClear = () => {
     const caret = document.querySelector(".cm-focused .cm-content").lastElementChild.getBoundingClientRect();
     return caret.bottom <= document.querySelector(".preset-foot").getBoundingClientRect().top;

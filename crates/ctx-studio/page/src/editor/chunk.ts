@@ -24,8 +24,8 @@ export interface EditorOptions {
   onChange: (text: string) => void;
   /** Escape, when nothing in the editor takes it: the keyboard's way out. */
   onLeave: () => void;
-  /** Heights of the sticky bars at the top and bottom of the page. */
-  covered: () => { top: number; bottom: number };
+  /** Scrolls the page if a sticky bar covers the caret. */
+  uncover: (caret: { top: number; bottom: number }) => void;
   phrases: Record<string, string>;
 }
 export interface Editor {
@@ -91,8 +91,6 @@ export function openEditor(options: EditorOptions): Editor {
   const access = (isReadOnly: boolean) => [
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
-    // Keyboard users can scroll and search a read-only text.
-    isReadOnly ? EditorView.contentAttributes.of({ tabindex: "0" }) : [],
   ];
   let waiting: string | undefined;
   const ends = new LineEnds(options.text);
@@ -111,7 +109,14 @@ export function openEditor(options: EditorOptions): Editor {
         autocompletion({ override: [complete(options.macros)], icons: false, activateOnTyping: true }),
         Prec.high(keymap.of(completionKeymap)),
         search({ top: true }),
-        EditorView.scrollMargins.of(() => options.covered()),
+        EditorView.scrollHandler.of((target, { head }) => {
+          // The editor scrolls first. It knows no sticky bars: scroll margins end at its own scroll bar.
+          queueMicrotask(() => {
+            const caret = target.coordsAtPos(head);
+            if (caret) options.uncover(caret);
+          });
+          return false;
+        }),
         // Tab leaves the editor, as in every other field; so the keyboard is never caught.
         keymap.of([
           ...defaultKeymap.filter(({ key }) => key !== "Alt-ArrowUp" && key !== "Alt-ArrowDown"),
@@ -126,7 +131,8 @@ export function openEditor(options: EditorOptions): Editor {
           },
         ]),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false" }),
+        // With a tab index, also a read-only text can be scrolled and searched with the keyboard.
+        EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", tabindex: "0" }),
         placeholder(options.hint),
         editable.of(access(options.isReadOnly)),
         marks,

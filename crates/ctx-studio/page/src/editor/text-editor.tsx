@@ -69,7 +69,7 @@ export function TextEditor({
           macros: () => registry.peek().macros,
           onChange: (next) => now.current.onChange(next),
           onLeave: () => now.current.onLeave?.(),
-          covered: coveredEdges,
+          uncover,
           phrases: t().preset.editorPhrases,
         });
         setEditor(made);
@@ -91,9 +91,9 @@ export function TextEditor({
 
   const searched = useRef(searches);
   useEffect(() => {
-    if (searches === searched.current) return;
+    if (!editor || searches === searched.current) return;
     searched.current = searches;
-    editor?.find();
+    editor.find();
   }, [editor, searches]);
 
   return (
@@ -112,9 +112,15 @@ export function TextEditor({
   );
 }
 
-/** Heights of the sticky bars. The caret must not hide under them. */
-function coveredEdges(): { top: number; bottom: number } {
-  const height = (edge: string) =>
-    [...document.querySelectorAll<HTMLElement>(`[data-sticky=${edge}]`)].reduce((sum, bar) => sum + bar.offsetHeight, 0);
-  return { top: height("top"), bottom: height("bottom") };
+/** Space between the caret and a sticky bar. */
+const GAP = 8;
+
+function uncover(caret: { top: number; bottom: number }): void {
+  const bars = (edge: string) =>
+    [...document.querySelectorAll(`[data-sticky=${edge}]`)].map((bar) => bar.getBoundingClientRect());
+  const top = Math.max(...bars("top").map((bar) => bar.bottom));
+  const bottom = Math.min(...bars("bottom").map((bar) => bar.top));
+  const below = caret.bottom + GAP - bottom;
+  const by = below > 0 ? below : Math.min(0, caret.top - GAP - top);
+  if (by !== 0) document.getElementById("page")?.scrollBy(0, by);
 }

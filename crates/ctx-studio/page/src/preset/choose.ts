@@ -19,16 +19,16 @@ export function toggleChoice(key: string): void {
   beginRange(key);
 }
 
-/** Selects the shown entries from the start of the range to `to`. Replaces the previous range. */
-export function chooseRange(to: string): void {
+/** Selects the shown entries from the start of the range to `to`. Replaces the previous range. A new range starts at
+ * `from`. */
+export function chooseRange(to: string, from = to): void {
   const keys = shownEntries.peek().map(({ key }) => key);
   const at = keys.indexOf(to);
   if (at < 0) return;
-  const known = start === undefined ? -1 : keys.indexOf(start);
-  if (known < 0) beginRange(to);
-  const from = known < 0 ? at : known;
+  if (start === undefined || !keys.includes(start)) beginRange(from);
+  const first = Math.max(0, keys.indexOf(start ?? from));
   isSelecting.value = true;
-  selected.value = new Set([...before, ...keys.slice(Math.min(from, at), Math.max(from, at) + 1)]);
+  selected.value = new Set([...before, ...keys.slice(Math.min(first, at), Math.max(first, at) + 1)]);
 }
 
 export function choose(keys: readonly string[]): void {

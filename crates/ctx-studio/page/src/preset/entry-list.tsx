@@ -1,5 +1,6 @@
 // The entries in the order of the file, with headers where a group begins.
-import { useEffect, useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useSignalEffect } from "@preact/signals";
 import type { Finding } from "../api";
 import { focusedEntry } from "../focused-entry";
@@ -16,7 +17,7 @@ import { move, movedWith } from "./commands";
 import { startDrag } from "./drag";
 import { fold } from "./folds";
 import { isHeading } from "./headings";
-import { isFiltered, lines, showAll, shownEntries, sort, type EntryLine } from "./list-view";
+import { filter, isFiltered, lines, query, showAll, shownEntries, sort, type EntryLine } from "./list-view";
 import { useKeptScroll } from "./kept-scroll";
 import { expanded, focusedKey, focusEntry, isSelecting, open, preset, selected } from "./state";
 import type { Preset } from "./actions";
@@ -60,6 +61,7 @@ export function EntryList({ of }: { of: Preset }) {
   }, [wanted, place]);
   useKeptScroll(list, of.file.id, wanted !== undefined);
   useFocusedEntry();
+  useListScroll(list);
 
   const whyNotDragged = sort.value === "file" ? undefined : t().preset.fileOrderOnly;
   const grab = (event: PointerEvent, entry: Entry) => {
@@ -152,6 +154,18 @@ function reveal(of: Preset, entry: Entry): void {
   fold([...(section === undefined ? [] : [section]), ...(typeof group === "string" ? [group] : [])], false);
 }
 
+/** A new search or order starts at its top. Its end shows the focused entry among the others. */
+function useListScroll(list: RefObject<HTMLElement | null>): void {
+  const isFirst = useRef(true);
+  useLayoutEffect(() => {
+    const row = list.current?.querySelector(`[data-entry="${focusedKey.peek()}"]`);
+    const scroller = list.current?.closest("main");
+    if (isFirst.current) isFirst.current = false;
+    else if (row && !isFiltered.peek()) row.scrollIntoView({ block: "center" });
+    else if (scroller) scroller.scrollTop = 0;
+  }, [query.value, filter.value, sort.value]);
+}
+
 /** Tells the preview which entry has the focus. */
 function useFocusedEntry(): void {
   useSignalEffect(() => {
@@ -200,7 +214,7 @@ function onListKey(event: KeyboardEvent, list: HTMLElement | null): void {
     const next = { ArrowDown: places[at + 1], ArrowUp: places[at - 1], Home: places[0], End: places.at(-1) }[event.key];
     if (!next) return;
     const nextKey = keyAt(next);
-    if (event.shiftKey && key !== undefined) chooseRange(nextKey ?? key);
+    if (event.shiftKey && key !== undefined) chooseRange(nextKey ?? key, key);
     next.focus();
     if (!event.shiftKey && nextKey !== undefined) beginRange(nextKey);
   }

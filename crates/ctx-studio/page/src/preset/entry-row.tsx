@@ -49,14 +49,15 @@ export interface EntryRowProps {
   of?: Preset;
 }
 
+/** Properties that the content does not show. */
+const OF_OUTER: ReadonlySet<keyof EntryRowProps> = new Set(["grab", "isHidden", "isInside"]);
 const BY_CONTENT: ReadonlySet<keyof EntryRowProps> = new Set(["group", "section", "findings"]);
 
 /** Draws a row only if something that it shows has changed: a long preset is typed in as easily as a short one. */
 const RowContent = memo(Content, (before: EntryRowProps, after: EntryRowProps) =>
-  (Object.keys({ ...before, ...after }) as (keyof EntryRowProps)[]).every(
+  (Object.keys(after) as (keyof EntryRowProps)[]).every(
     (name) =>
-      name === "grab" ||
-      name === "isHidden" ||
+      OF_OUTER.has(name) ||
       before[name] === after[name] ||
       (BY_CONTENT.has(name) && JSON.stringify(before[name]) === JSON.stringify(after[name])),
   ),

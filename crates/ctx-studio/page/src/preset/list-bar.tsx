@@ -33,7 +33,7 @@ export function ListBar({ of }: { of: Preset }) {
   const areFolded = ids.length > 0 && ids.every((id) => folded.value.has(id));
   return (
     <>
-      <div class="list-bar" role="search" aria-label={t().preset.search}>
+      <div class="list-bar" role="search" data-sticky="top" aria-label={t().preset.search}>
         <span class="search-field">
           <Icon name="search" />
           <input
