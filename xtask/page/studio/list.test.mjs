@@ -139,6 +139,8 @@ test("sorts by name and tokens, and says why nothing can be dragged then", async
   await page.locator(".sort-note").waitFor();
   assert.match(await row(page, 10).locator(".grip").getAttribute("title"), /file order/);
   const before = await shown(page);
+  // A row that comes into view is drawn a frame later.
+  await row(page, before[5]).locator(".grip").waitFor();
   const [from, to] = [await row(page, before[5]).locator(".grip").boundingBox(), await row(page, before[2]).boundingBox()];
   await page.mouse.move(from.x + 8, from.y + 8);
   await page.mouse.down();

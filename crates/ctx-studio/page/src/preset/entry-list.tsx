@@ -113,7 +113,9 @@ export function EntryList({ of }: { of: Preset }) {
       )}
       <Paged count={all.length} label={t().entriesLabel} wanted={place >= 0 ? place : undefined}>
         {(from, to) => (
+          // Chromium leaves moved rows empty if they were out of view: another order gets new rows.
           <ol
+            key={sort.value}
             ref={list}
             class={`entries ${isFiltered.value || sort.value !== "file" ? "flat" : ""}`}
             aria-label={t().entriesLabel}

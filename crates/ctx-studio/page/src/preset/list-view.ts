@@ -1,6 +1,7 @@
 // Lines of the entry list: all entries with groups and sections, or a filtered or sorted list.
 import { computed, signal } from "@preact/signals";
 import { preview } from "../preview";
+import { current } from "../project";
 import { anchorType, isOn, roleOf, textField, type Entry, type Group } from "./entries";
 import type { Preset } from "./actions";
 import { folded } from "./folds";
@@ -88,12 +89,27 @@ function flatLines(now: Preset): EntryLine[] {
 }
 
 function sorted(entries: Entry[]): Entry[] {
-  if (sort.value === "name") return entries.toSorted((a, b) => collator.compare(labelOf(a), labelOf(b)));
-  if (sort.value === "file") return entries;
-  const tokens = preview.value?.entryTokens;
-  const tokensOf = ({ pointer }: Entry) => tokens?.[pointer] ?? -1;
-  return entries.toSorted((a, b) => tokensOf(b) - tokensOf(a));
+  const places = ranks.value;
+  if (!places) return entries;
+  const placeOf = ({ key }: Entry) => places.get(key) ?? places.size;
+  return entries.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
+
+const isReady = computed(() => preset.value !== undefined && preview.value !== undefined);
+
+/** Positions of the entries by name or tokens. They stay when an entry changes: it must not move while it is edited. */
+const ranks = computed<ReadonlyMap<string, number> | undefined>(() => {
+  void [isReady.value, current.value?.id];
+  const by = sort.value;
+  const entries = preset.peek()?.entries;
+  if (by === "file" || !entries) return undefined;
+  const tokens = preview.peek()?.entryTokens;
+  const tokensOf = ({ pointer }: Entry) => tokens?.[pointer] ?? -1;
+  const all = entries.toSorted(
+    by === "name" ? (a, b) => collator.compare(labelOf(a), labelOf(b)) : (a, b) => tokensOf(b) - tokensOf(a),
+  );
+  return new Map(all.map(({ key }, place) => [key, place]));
+});
 
 const collator = new Intl.Collator(undefined, { numeric: true });
 
