@@ -177,7 +177,7 @@ pub(crate) struct RewriteView {
 #[serde(untagged)]
 pub(crate) enum Edited {
     Change(FileChange),
-    Whole(FileView),
+    Whole(Box<FileView>),
 }
 
 /// The change of the text by value edits. Apply the edits to the previous value to get the new one. GET

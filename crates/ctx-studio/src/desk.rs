@@ -295,7 +295,7 @@ impl Desk {
         })?;
         let change = splice.and_then(|splice| self.file_change(id, base, splice));
         change.map_or_else(
-            || self.view(id, by.language).map(Edited::Whole),
+            || self.view(id, by.language).map(Box::new).map(Edited::Whole),
             |change| Ok(Edited::Change(change)),
         )
     }
@@ -448,7 +448,7 @@ impl Desk {
             drop(state);
             self.changed.notify_one();
             self.notices.tell(NoticeKind::File, Some(id), Some(revision), by.window);
-            return Err(changed_outside(path, FileView { is_gone, ..self.view(id, by.language)? }));
+            return Err(changed_outside(&path, FileView { is_gone, ..self.view(id, by.language)? }));
         }
         if !is_written {
             self.folder.write(&known.path, &bytes)?;
@@ -536,11 +536,11 @@ const fn is_too_large(bytes: u64) -> bool {
 }
 
 /// Refuses to overwrite changes of another program.
-fn changed_outside(path: String, theirs: FileView) -> Refusal {
+fn changed_outside(path: &str, theirs: FileView) -> Refusal {
     let message = if theirs.is_gone {
-        phrase!("nothing written: `{path}` was deleted", path)
+        phrase!("nothing written: `{path}` was deleted", path = path.to_owned())
     } else {
-        phrase!("nothing written: another program changed `{path}`", path)
+        phrase!("nothing written: another program changed `{path}`", path = path.to_owned())
     };
     Refusal::new(409, codes::STALE_FILE, message).with_theirs(theirs)
 }

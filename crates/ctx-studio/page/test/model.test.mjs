@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const out = mkdtempSync(join(tmpdir(), "model-"));
 after(() => rmSync(out, { recursive: true }));
-const entryPoints = ["pointer", "rebase", "words", "difference", "editor/line-ends", "preset/entries", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons", "talk/markdown", "agent/edits", "indented"].map((name) =>
+const entryPoints = ["pointer", "rebase", "words", "difference", "editor/line-ends", "preset/entries", "preset/headings", "preset/placement", "preset/actions", "pipeline/edits", "pipeline/groups", "import/reasons", "talk/markdown", "agent/edits", "indented"].map((name) =>
   join(import.meta.dirname, `../src/${name}.ts`),
 );
 await build({
@@ -25,6 +25,7 @@ const { digest, originsOf, rebase } = await import(join(out, "rebase.mjs"));
 const { differing, shortened } = await import(join(out, "words.mjs"));
 const { joined } = await import(join(out, "difference.mjs"));
 const { Keys, listPointer } = await import(join(out, "preset/entries.mjs"));
+const { isHeading, sectionOf } = await import(join(out, "preset/headings.mjs"));
 const { placementEdits, placementOf, wrongPoint, orderEdits, orderOf } = await import(
   join(out, "preset/placement.mjs")
 );
@@ -58,6 +59,21 @@ test("moving entries gives the order that was asked for, in any list", () => {
     const after = list.slice(to).filter((_, index) => !keys.has(index + to));
     assert.deepEqual(edited, [...before, ...chosen.map(({ value }) => value), ...after], `round ${round}`);
   }
+});
+
+test("finds headings by name and by missing text", () => {
+  const entryOf = (value) => presetOf([value]).entries[0];
+  const isHead = (name, content = "text", more = {}) => isHeading(entryOf({ name, content, ...more }));
+  for (const name of ["━📜 Story Primers", "=== Style ===", "--- Style", "▼ Lore", " ## Lore", "——文风——"])
+    assert.ok(isHead(name), name);
+  for (const name of ["Style", "", "- Style", "★ Style", "<style>", "1. Style"]) assert.ok(!isHead(name), name);
+  assert.ok(isHead("Style", " \n"));
+  assert.ok(isHead("Style", "{{// a note}}{{trim}}"));
+  assert.ok(!isHead("", ""), "a new entry");
+  assert.ok(!isHead("=== History", "", { type: "chat_history" }), "an anchor");
+  const { entries } = presetOf([{ name: "a", content: "x" }, { name: "== b" }, { content: "c" }, { name: "== d" }]);
+  assert.deepEqual(sectionOf(entries, entries[1]), [entries[2]]);
+  assert.deepEqual(sectionOf(entries, entries[3]), []);
 });
 
 test("line ends stay as they are, whatever is typed", () => {

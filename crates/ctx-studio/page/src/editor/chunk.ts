@@ -1,6 +1,7 @@
 // The text editor, in a file of its own that is loaded when the first text is opened. It knows nothing of the page.
 import { autocompletion, closeCompletion, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, Prec, Transaction } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { complete, type Macro } from "./completion";
@@ -23,6 +24,8 @@ export interface EditorOptions {
   onChange: (text: string) => void;
   /** Escape, when nothing in the editor takes it: the keyboard's way out. */
   onLeave: () => void;
+  /** Scrolls the page if a sticky bar covers the caret. */
+  uncover: (caret: { top: number; bottom: number }) => void;
   phrases: Record<string, string>;
 }
 export interface Editor {
@@ -31,9 +34,13 @@ export interface Editor {
   setMarks(marks: Mark[]): void;
   setReadOnly(isReadOnly: boolean): void;
   select(from: number, to: number): void;
+  find(): void;
   focus(): void;
   destroy(): void;
 }
+
+/** Other search keys would override shortcuts of the browser. */
+const SEARCH_KEYS = new Set(["Mod-f", "F3", "Mod-g", "Escape"]);
 
 const theme = EditorView.theme({
   "&": { fontSize: "inherit", backgroundColor: "transparent" },
@@ -55,12 +62,36 @@ const theme = EditorView.theme({
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
   ".cm-completionDetail": { fontStyle: "normal", color: "inherit", opacity: "1", marginLeft: "1em" },
   ".cm-completionInfo": { padding: "4px 10px", maxWidth: "22rem" },
+  ".cm-panels": { backgroundColor: "var(--sunk)", color: "var(--ink)" },
+  ".cm-panels-top": { borderBottom: "1px solid var(--line)" },
+  ".cm-panel.cm-search": { display: "flex", flexWrap: "wrap", alignItems: "center", gap: ".3rem .4rem", padding: ".4rem 2.2rem .4rem .6rem" },
+  ".cm-panel.cm-search br": { display: "block", flexBasis: "100%", content: "''" },
+  ".cm-panel.cm-search input.cm-textfield, .cm-panel.cm-search button:not([name=close])": {
+    minHeight: "28px",
+    margin: "0",
+    padding: "0 .5rem",
+    font: "inherit",
+    fontSize: "13px",
+    color: "inherit",
+    backgroundImage: "none",
+    backgroundColor: "var(--card)",
+    border: "1px solid var(--strong-line)",
+    borderRadius: "var(--radius)",
+  },
+  ".cm-panel.cm-search input.cm-textfield": { flex: "1 1 9rem", minWidth: "0", maxWidth: "20rem" },
+  ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", minHeight: "24px", margin: "0", fontSize: "13px" },
+  ".cm-panel.cm-search button[name=close]": { minWidth: "28px", minHeight: "28px", fontSize: "18px" },
+  ".cm-searchMatch": { backgroundColor: "var(--macro-tint)", outline: "1px solid var(--macro)" },
+  ".cm-searchMatch-selected": { backgroundColor: "var(--select)", outline: "2px solid var(--accent)" },
   ".cm-placeholder": { color: "var(--soft)" },
 });
 
 export function openEditor(options: EditorOptions): Editor {
   const editable = new Compartment();
-  const access = (isReadOnly: boolean) => [EditorState.readOnly.of(isReadOnly), EditorView.editable.of(!isReadOnly)];
+  const access = (isReadOnly: boolean) => [
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.editable.of(!isReadOnly),
+  ];
   let waiting: string | undefined;
   const ends = new LineEnds(options.text);
   const view: EditorView = new EditorView({
@@ -77,10 +108,20 @@ export function openEditor(options: EditorOptions): Editor {
         options.hasLineNumbers ? lineNumbers() : [],
         autocompletion({ override: [complete(options.macros)], icons: false, activateOnTyping: true }),
         Prec.high(keymap.of(completionKeymap)),
+        search({ top: true }),
+        EditorView.scrollHandler.of((target, { head }) => {
+          // The editor scrolls first. It knows no sticky bars: scroll margins end at its own scroll bar.
+          queueMicrotask(() => {
+            const caret = target.coordsAtPos(head);
+            if (caret) options.uncover(caret);
+          });
+          return false;
+        }),
         // Tab leaves the editor, as in every other field; so the keyboard is never caught.
         keymap.of([
           ...defaultKeymap.filter(({ key }) => key !== "Alt-ArrowUp" && key !== "Alt-ArrowDown"),
           ...historyKeymap,
+          ...searchKeymap.filter(({ key }) => SEARCH_KEYS.has(key ?? "")),
           {
             key: "Escape",
             run: (target) => {
@@ -90,7 +131,8 @@ export function openEditor(options: EditorOptions): Editor {
           },
         ]),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false" }),
+        // With a tab index, also a read-only text can be scrolled and searched with the keyboard.
+        EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", tabindex: "0" }),
         placeholder(options.hint),
         editable.of(access(options.isReadOnly)),
         marks,
@@ -161,6 +203,7 @@ export function openEditor(options: EditorOptions): Editor {
       });
       view.focus();
     },
+    find: () => void openSearchPanel(view),
     focus: () => view.focus(),
     destroy: () => view.destroy(),
   };

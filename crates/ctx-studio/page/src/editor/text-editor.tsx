@@ -25,6 +25,7 @@ export function TextEditor({
   hasLineNumbers,
   isFocused,
   select,
+  searches,
   onLeave,
   testId,
 }: {
@@ -38,6 +39,8 @@ export function TextEditor({
   isFocused?: boolean;
   /** Selects a range when it changes. */
   select?: { from: number; to: number };
+  /** Opens the search bar when the number changes. */
+  searches?: number;
   onLeave?: () => void;
   testId?: string;
 }) {
@@ -66,7 +69,8 @@ export function TextEditor({
           macros: () => registry.peek().macros,
           onChange: (next) => now.current.onChange(next),
           onLeave: () => now.current.onLeave?.(),
-          phrases: t().editorPhrases,
+          uncover,
+          phrases: t().preset.editorPhrases,
         });
         setEditor(made);
       },
@@ -86,6 +90,13 @@ export function TextEditor({
     if (select) editor?.select(select.from, select.to);
   }, [editor, select]);
 
+  const searched = useRef(searches);
+  useEffect(() => {
+    if (!editor || searches === searched.current) return;
+    searched.current = searches;
+    editor.find();
+  }, [editor, searches]);
+
   return (
     <div class={`text-editor ${isReadOnly ? "read-only" : ""}`} data-test={testId}>
       <div ref={place} />
@@ -100,4 +111,17 @@ export function TextEditor({
       )}
     </div>
   );
+}
+
+/** Space between the caret and a sticky bar. */
+const GAP = 8;
+
+function uncover(caret: { top: number; bottom: number }): void {
+  const bars = (edge: string) =>
+    [...document.querySelectorAll(`[data-sticky=${edge}]`)].map((bar) => bar.getBoundingClientRect());
+  const top = Math.max(...bars("top").map((bar) => bar.bottom));
+  const bottom = Math.min(...bars("bottom").map((bar) => bar.top));
+  const below = caret.bottom + GAP - bottom;
+  const by = below > 0 ? below : Math.min(0, caret.top - GAP - top);
+  if (by !== 0) document.getElementById("page")?.scrollBy(0, by);
 }

@@ -1,7 +1,7 @@
 // What other entries are placed at an anchor; one click goes there.
 import { t } from "../language";
-import { labelOf } from "./commands";
 import { anchorName, anchorType, type Entry } from "./entries";
+import { labelOf } from "./label";
 import { placementOf } from "./placement";
 import { focusEntry } from "./state";
 import type { Preset } from "./actions";

@@ -14,12 +14,11 @@ import {
   switchEdits,
   type Preset,
 } from "./actions";
-import { anchorType, titleOf, type Entry } from "./entries";
+import { anchorType, type Entry } from "./entries";
+import { isHeading, sectionOf } from "./headings";
+import { labelOf } from "./label";
+import { lines, shownEntries, sort } from "./list-view";
 import { expanded, focusEntry, fresh, open, preset, selected } from "./state";
-
-export function labelOf(entry: Entry): string {
-  return titleOf(entry) || anchorType(entry) || t().entryNumber(entry.index + 1);
-}
 
 /** Moves entries before the place `to` of the list as it is. Between two of one group, they join it. */
 export function move(of: Preset, chosen: readonly Entry[], to: number): void {
@@ -34,23 +33,39 @@ export function move(of: Preset, chosen: readonly Entry[], to: number): void {
   const start = moved[0]?.index ?? 0;
   const before = now.entries[start - 1]?.value["groupId"];
   const after = now.entries[start + moved.length]?.value["groupId"];
-  const isInside = before === after && typeof before === "string" && now.groups.some(({ id }) => id === before);
-  const joins = isInside ? groupEdits(moved, before) : [];
+  const group = before === after ? now.groups.find(({ id }) => id === before) : undefined;
+  const joins = group ? groupEdits(moved, group.id) : [];
   if (joins.length > 0) now.file.edit(...joins);
   const place = t().moved(
     chosen.length === 1 ? labelOf(first) : t().entries(chosen.length),
     start + 1,
     now.entries.length,
   );
-  announce(joins.length > 0 ? `${place} ${t().joined(String(before))}` : place);
+  announce(group && joins.length > 0 ? `${place} ${t().joined(group.name)}` : place);
 }
 
-/** One step up or down, with the keyboard. */
+/** Entries that move together with `entry`: the selection, or a folded section. */
+export function movedWith(of: Preset, entry: Entry): Entry[] {
+  if (selected.peek().has(entry.key)) return of.entries.filter(({ key }) => selected.peek().has(key));
+  return isFoldedHeading(entry) ? [entry, ...sectionOf(of.entries, entry)] : [entry];
+}
+
+function isFoldedHeading(entry: Entry): boolean {
+  const line = isHeading(entry) ? lines.peek().find(({ key }) => key === entry.key) : undefined;
+  return line !== undefined && "entry" in line && line.section?.isFolded === true;
+}
+
+/** Moves an entry up or down by one shown entry. */
 export function step(of: Preset, entry: Entry, by: -1 | 1, part: string): void {
-  const chosen = selected.value.has(entry.key) ? of.entries.filter(({ key }) => selected.value.has(key)) : [entry];
-  const edge =
-    by < 0 ? Math.min(...chosen.map(({ index }) => index)) - 1 : Math.max(...chosen.map(({ index }) => index)) + 2;
-  if (edge < 0 || edge > of.entries.length) return announce(t().atTheEdge);
+  if (sort.value !== "file") return announce(t().preset.fileOrderOnly);
+  const chosen = movedWith(of, entry);
+  const shown = shownEntries.peek().filter((other) => !chosen.includes(other));
+  const first = Math.min(...chosen.map(({ index }) => index));
+  const last = Math.max(...chosen.map(({ index }) => index));
+  const next = by < 0 ? shown.findLast(({ index }) => index < first) : shown.find(({ index }) => index > last);
+  if (!next) return announce(t().atTheEdge);
+  const below = by > 0 && isFoldedHeading(next) ? sectionOf(of.entries, next).length : 0;
+  const edge = by < 0 ? next.index : next.index + 1 + below;
   move(of, chosen, edge);
   focusEntry(entry.key, part);
 }

@@ -27,7 +27,7 @@ export function startDrag(event: PointerEvent, { list, keys, onDrop, onEnd }: Dr
   let to: number | undefined;
   let frame = 0;
 
-  const rows = () => [...list.querySelectorAll<HTMLElement>(":scope > [data-entry]")];
+  const rows = () => [...list.querySelectorAll<HTMLElement>(":scope > [data-entry]:not([hidden])")];
 
   const draw = () => {
     const all = rows();
@@ -36,7 +36,8 @@ export function startDrag(event: PointerEvent, { list, keys, onDrop, onEnd }: Dr
       return y < box.top + Math.min(box.height, 120) / 2;
     });
     if (target < 0) target = all.length;
-    to = Number(all[target]?.dataset["index"] ?? Number(all.at(-1)?.dataset["index"] ?? -1) + 1);
+    const last = all.at(-1)?.dataset;
+    to = Number(all[target]?.dataset["index"] ?? last?.["end"] ?? Number(last?.["index"] ?? -1) + 1);
     const edge = all[target]?.getBoundingClientRect().top ?? all.at(-1)?.getBoundingClientRect().bottom ?? 0;
     line.style.top = `${edge - list.getBoundingClientRect().top}px`;
   };

@@ -10,11 +10,10 @@ import type { Mark } from "../editor/chunk";
 import { Button } from "../ui/button";
 import { Field, Select } from "../ui/field";
 import { FindingList } from "../inspector/finding-list";
-import { labelOf } from "./commands";
 import { MoreFields } from "./more-fields";
 import { PlacementEditor } from "./placement-editor";
 import { anchorType, contentOf, hasParts, roleOf, textField, type Entry } from "./entries";
-import { kindOf } from "./entry-row";
+import { kindOf, labelOf } from "./label";
 import { focusEntry, fresh, view } from "./state";
 import type { Preset } from "./actions";
 

@@ -2,8 +2,10 @@
 import { t } from "../language";
 import type { MenuItem } from "../ui/menu";
 import { canGroup, type Preset } from "./actions";
-import { addMessage, duplicate, putIntoGroup, remove, step } from "./commands";
+import { choose } from "./choose";
+import { addMessage, duplicate, putIntoGroup, remove, step, switchAll } from "./commands";
 import type { Entry, Group } from "./entries";
+import { sectionOf } from "./headings";
 import { preset } from "./state";
 
 /** Commands need the preset as it is when they are given. */
@@ -15,6 +17,7 @@ export const act = (run: (now: Preset) => void) => () => {
 export function entryMenu(
   entry: Entry,
   group: Group | undefined,
+  isHeading: boolean,
   count: number,
   isFixed: boolean,
   setDialog: (dialog: "move" | "anchor") => void,
@@ -48,6 +51,7 @@ export function entryMenu(
       isDisabled: isFixed,
       run: act((now) => putIntoGroup(now, [entry], group?.id === id ? undefined : id)),
     })),
+    ...(isHeading ? manyItems((now) => sectionOf(now.entries, entry), isFixed) : []),
     {
       label: t().delete,
       icon: "trash-2",
@@ -55,6 +59,30 @@ export function entryMenu(
       isDangerous: true,
       isDisabled: isFixed,
       run: act((now) => remove(now, [entry])),
+    },
+  ];
+}
+
+/** Commands for all entries of a section or a group. */
+export function manyItems(entriesOf: (now: Preset) => Entry[], isFixed: boolean): MenuItem[] {
+  return [
+    {
+      label: t().preset.enableAll,
+      icon: "power",
+      isFirstOfPart: true,
+      isDisabled: isFixed,
+      run: act((now) => switchAll(now, entriesOf(now), true)),
+    },
+    {
+      label: t().preset.disableAll,
+      icon: "power",
+      isDisabled: isFixed,
+      run: act((now) => switchAll(now, entriesOf(now), false)),
+    },
+    {
+      label: t().preset.selectAll,
+      icon: "list-checks",
+      run: act((now) => choose(entriesOf(now).map(({ key }) => key))),
     },
   ];
 }

@@ -7,27 +7,37 @@ import { IconButton, Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
 import { memo } from "../ui/memo";
-import { toggled } from "../inspector/state";
 import { AddAnchor } from "./add-anchor";
 import { AnchorRail } from "./anchor-rail";
+import { beginRange, chooseRange, toggleChoice } from "./choose";
 import { EntryEditor } from "./entry-editor";
 import { MoveDialog } from "./move-dialog";
-import { addMessage, duplicate, labelOf, step, switchAll } from "./commands";
+import { addMessage, duplicate, movedWith, step, switchAll } from "./commands";
 import { anchorType, contentOf, isOn, roleOf, titleOf, type Entry, type Group } from "./entries";
+import { isPlaceholder, kindOf, labelOf } from "./label";
+import { fold } from "./folds";
+import { MarkedHead, MarkedLabel } from "./marked";
 import { placementOf } from "./placement";
 import { placeName } from "./place-name";
 import type { Preset } from "./actions";
+import type { Section } from "./list-view";
 import { act, entryMenu } from "./entry-menu";
-import { open, preset, selected } from "./state";
+import { focusedKey, open, preset } from "./state";
 
 export interface EntryRowProps {
   entry: Entry;
   group?: Group;
+  section?: Section;
   grab: (event: PointerEvent, entry: Entry) => void;
+  isHidden: boolean;
+  /** Whether it is below a heading. */
+  isInside: boolean;
   isOpen: boolean;
   isSelecting: boolean;
   isSelected: boolean;
   isFixed: boolean;
+  /** Reason why the entry cannot be dragged. */
+  whyNotDragged?: string;
   /** How many entries there are. */
   count: number;
   /** What it costs in the preview; or why it costs nothing. */
@@ -39,34 +49,32 @@ export interface EntryRowProps {
   of?: Preset;
 }
 
+/** Properties that the content does not show. */
+const OF_OUTER: ReadonlySet<keyof EntryRowProps> = new Set(["grab", "isHidden", "isInside"]);
+const BY_CONTENT: ReadonlySet<keyof EntryRowProps> = new Set(["group", "section", "findings"]);
+
 /** Draws a row only if something that it shows has changed: a long preset is typed in as easily as a short one. */
-export const EntryRow = memo(Row, (before: EntryRowProps, after: EntryRowProps) =>
-  (Object.keys({ ...before, ...after }) as (keyof EntryRowProps)[]).every(
+const RowContent = memo(Content, (before: EntryRowProps, after: EntryRowProps) =>
+  (Object.keys(after) as (keyof EntryRowProps)[]).every(
     (name) =>
-      name === "grab" ||
+      OF_OUTER.has(name) ||
       before[name] === after[name] ||
-      ((name === "group" || name === "findings") && JSON.stringify(before[name]) === JSON.stringify(after[name])),
+      (BY_CONTENT.has(name) && JSON.stringify(before[name]) === JSON.stringify(after[name])),
   ),
 );
 
-function Row({
-  entry,
-  group,
-  grab,
-  isOpen,
-  isSelecting,
-  isSelected,
-  isFixed,
-  count,
-  tokens,
-  why,
-  findings,
-  of,
-}: EntryRowProps) {
-  const [dialog, setDialog] = useState<"move" | "anchor" | undefined>(undefined);
-  const type = anchorType(entry);
-  const isActive = isOn(entry) && group?.isEnabled !== false;
-  const label = labelOf(entry);
+/** Draws the outer element of a row every time. A search hides and shows rows on each keystroke. */
+export function EntryRow(props: EntryRowProps) {
+  const { entry, group, section, isHidden, isInside, isOpen, isSelected, isFixed } = props;
+  const classes = {
+    off: !isOn(entry) || group?.isEnabled === false,
+    anchor: anchorType(entry) !== undefined,
+    open: isOpen,
+    selected: isSelected,
+    grouped: group !== undefined,
+    inside: isInside,
+    heading: section !== undefined,
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key] as -1 | 1 | undefined;
     if (!by || !event.altKey || isFixed) return;
@@ -75,27 +83,65 @@ function Row({
     const part = (event.target as HTMLElement).dataset["part"] ?? "main";
     act((now) => step(now, entry, by, part))();
   };
-  const items = () => entryMenu(entry, group, count, isFixed, setDialog);
-  const now = of ?? (dialog ? preset.peek() : undefined);
   return (
     <li
-      class={`entry ${isActive ? "" : "off"} ${type ? "anchor" : ""} ${isOpen ? "open" : ""} ${isSelected ? "selected" : ""} ${group ? "grouped" : ""}`}
+      class={["entry", ...Object.entries(classes).flatMap(([name, isSet]) => (isSet ? name : []))].join(" ")}
+      hidden={isHidden}
       data-entry={entry.key}
       data-index={entry.index}
+      data-end={entry.index + 1 + (section?.isFolded ? section.count : 0)}
       data-id={titleOf(entry)}
       onKeyDown={onKeyDown}
     >
+      <RowContent {...props} />
+    </li>
+  );
+}
+
+function Content({
+  entry,
+  group,
+  section,
+  grab,
+  isOpen,
+  isSelecting,
+  isSelected,
+  isFixed,
+  whyNotDragged,
+  count,
+  tokens,
+  why,
+  findings,
+  of,
+}: EntryRowProps) {
+  const [dialog, setDialog] = useState<"move" | "anchor" | undefined>(undefined);
+  const type = anchorType(entry);
+  const label = labelOf(entry);
+  const choose = (event: MouseEvent) => {
+    if (event.shiftKey) chooseRange(entry.key);
+    else toggleChoice(entry.key);
+  };
+  const items = () => entryMenu(entry, group, section !== undefined, count, isFixed, setDialog);
+  const now = of ?? (dialog ? preset.peek() : undefined);
+  return (
+    <>
       <div class="line">
         {isSelecting && (
           <input
             type="checkbox"
             class="pick"
+            data-part="pick"
             checked={isSelected}
             aria-label={t().selectOne(label)}
-            onChange={() => (selected.value = toggled(selected.value, entry.key))}
+            onClick={choose}
           />
         )}
-        <span class="grip" title={t().drag} aria-hidden="true" onPointerDown={(event) => grab(event, entry)}>
+        <span
+          class={`grip ${whyNotDragged === undefined ? "" : "fixed"}`}
+          title={whyNotDragged ?? t().drag}
+          aria-hidden="true"
+          onPointerDown={(event) => grab(event, entry)}
+        >
           <Icon name="grip-vertical" />
         </span>
         <Switch
@@ -105,26 +151,52 @@ function Row({
           isDisabled={isFixed}
           onChange={(next) => act((now) => switchAll(now, [entry], next))()}
         />
+        {section && (
+          <button
+            type="button"
+            class="icon-button fold"
+            data-part="fold"
+            aria-expanded={!section.isFolded}
+            aria-label={t().preset.entriesBelow(label)}
+            title={t().preset.entriesBelow(label)}
+            onClick={() => fold([section.id], !section.isFolded)}
+          >
+            <Icon name={section.isFolded ? "chevron-right" : "chevron-down"} />
+          </button>
+        )}
         <button
           type="button"
           class="main"
           data-part="main"
           aria-expanded={isOpen}
           aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
-          onClick={() => open(entry.key, !isOpen)}
+          onClick={(event) => {
+            if (event.shiftKey || event.ctrlKey || event.metaKey) return choose(event);
+            beginRange(entry.key);
+            focusedKey.value = entry.key;
+            open(entry.key, !isOpen);
+          }}
         >
           <span class="number">{entry.index + 1}</span>
           <span class="what">
             <span class="name">
               {type && <Icon name="anchor" />}
-              <span>{label}</span>
+              <span>
+                <MarkedLabel entry={entry} />
+              </span>
               <Marks findings={findings} />
             </span>
-            <span class="head">{head(entry)}</span>
+            <span class="head">
+              <MarkedHead entry={entry} head={head(entry)} />
+            </span>
           </span>
         </button>
         <span class="facts">
-          {type ? (
+          {section ? (
+            <span class="fact" data-test="section">
+              {t().preset.enabledOf(section.enabled, section.count)}
+            </span>
+          ) : type ? (
             <span class="fact">{t().anchorKinds[kindOf(type)]}</span>
           ) : (
             <>
@@ -152,15 +224,16 @@ function Row({
       </div>
       {type && of && <AnchorRail of={of} entry={entry} isOpen={isOpen} />}
       {isOpen && of && <EntryEditor of={of} entry={entry} findings={findings} />}
-      {dialog === "move" && now && <MoveDialog of={now} chosen={[entry]} close={() => setDialog(undefined)} />}
+      {dialog === "move" && now && (
+        <MoveDialog
+          of={now}
+          chosen={section?.isFolded ? movedWith(now, entry) : [entry]}
+          close={() => setDialog(undefined)}
+        />
+      )}
       {dialog === "anchor" && now && <AddAnchor of={now} after={entry} close={() => setDialog(undefined)} />}
-    </li>
+    </>
   );
-}
-
-/** An anchor that the registry does not know is no template that could be sent. */
-export function kindOf(type: string): "template" | "placeholder" {
-  return registry.value.anchors.find(({ id }) => id === type)?.kind ?? "placeholder";
 }
 
 function head(entry: Entry): string {
@@ -193,11 +266,8 @@ function Tokens({ tokens, why }: { tokens?: number; why?: string }) {
 
 /** Why an entry costs nothing. */
 export function reasonOf(entry: Entry, group: Group | undefined, dropped: ReadonlyMap<string, string>): string {
-  const type = anchorType(entry);
   if (!isOn(entry) || group?.isEnabled === false) return t().isOff;
-  return (
-    dropped.get(entry.pointer) ?? (type !== undefined && kindOf(type) === "placeholder" ? t().neverSent : t().notSent)
-  );
+  return dropped.get(entry.pointer) ?? (isPlaceholder(entry) ? t().neverSent : t().notSent);
 }
 
 function Marks({ findings }: { findings: readonly Finding[] }) {

@@ -9,8 +9,8 @@ import { Dialog } from "../ui/dialog";
 import { Field } from "../ui/field";
 import { Button } from "../ui/button";
 import { putIntoGroup } from "./commands";
-import { folded } from "./state";
-import { toggled } from "../inspector/state";
+import { manyItems } from "./entry-menu";
+import { fold, folded } from "./folds";
 import type { Preset } from "./actions";
 import type { Group } from "./entries";
 
@@ -18,11 +18,16 @@ export function GroupHeader({
   of,
   group,
   isContinued,
+  isInside,
+  isHidden,
   count,
 }: {
   of: Preset;
   group: Group;
   isContinued: boolean;
+  /** Whether it is below a heading. */
+  isInside: boolean;
+  isHidden: boolean;
   count: number;
 }) {
   const [isNaming, setNaming] = useState(false);
@@ -42,14 +47,14 @@ export function GroupHeader({
     file.edit({ op: "remove", pointer: group.pointer });
   };
   return (
-    <li class={`group ${group.isEnabled ? "" : "off"}`}>
+    <li class={`group ${group.isEnabled ? "" : "off"} ${isInside ? "inside" : ""}`} hidden={isHidden}>
       <Switch isOn={group.isEnabled} label={t().switchGroup(group.name)} isDisabled={isFixed} onChange={turnTo} />
       <button
         type="button"
         class="group-name"
         data-part="group"
         aria-expanded={!isFolded}
-        onClick={() => (folded.value = toggled(folded.value, group.id))}
+        onClick={() => fold([group.id], !isFolded)}
       >
         <Icon name={isFolded ? "chevron-right" : "chevron-down"} />
         <b>{group.name}</b>
@@ -73,6 +78,7 @@ export function GroupHeader({
             checked: group.isRadio,
             run: () => file.edit({ op: "set", pointer: join(group.pointer, "selectionMode"), value: "radio" }),
           },
+          ...manyItems((now) => now.entries.filter(({ value }) => value["groupId"] === group.id), isFixed),
           { label: t().dissolve, icon: "trash-2", isFirstOfPart: true, isDangerous: true, run: dissolve },
         ]}
       />

@@ -1,5 +1,6 @@
 // A placement in a few words.
 import { t } from "../language";
+import { anchorLabel } from "./label";
 import type { Placement } from "./placement";
 
 export function placeName(place: Placement): string {
@@ -11,6 +12,8 @@ export function placeName(place: Placement): string {
     case "index":
       return t().atIndex(place.index);
     case "anchor":
-      return place.side === "before" ? t().beforeAnchor(place.target) : t().afterAnchor(place.target);
+      return place.side === "before"
+        ? t().beforeAnchor(anchorLabel(place.target))
+        : t().afterAnchor(anchorLabel(place.target));
   }
 }

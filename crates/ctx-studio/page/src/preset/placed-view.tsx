@@ -9,7 +9,7 @@ import { Paged } from "../ui/paged";
 import { view } from "./state";
 import { placeName } from "./place-name";
 import { placementOf } from "./placement";
-import { labelOf } from "./commands";
+import { labelOf } from "./label";
 import type { Preset } from "./actions";
 import type { Entry } from "./entries";
 

@@ -1,10 +1,13 @@
 // One list of entries in the order of the file, the same entries at their places, or the file's text.
+import { useEffect } from "preact/hooks";
 import { current, currentId } from "../project";
 import { preview } from "../preview";
 import { figure, t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { EntryList } from "./entry-list";
+import { ListBar } from "./list-bar";
+import { rememberSaved } from "./saved-entries";
 import { PlacedView } from "./placed-view";
 import { Selection } from "./selection";
 import { TextView } from "./text-view";
@@ -41,11 +44,15 @@ export function PresetPage() {
   const isText = isUnreadable || (!of && file.server.value.kind !== "agent" && file.server.value.kind !== "preset");
   const shown = isText ? "text" : view.value;
   return (
-    <section class="preset-page" aria-labelledby="preset-title">
+    <section class={`preset-page of-${shown}`} aria-labelledby="preset-title">
       <h1 id="preset-title" class="hidden">
         {t().labeled(t().pageNames.preset, file.server.value.path)}
       </h1>
-      {(!isText || isUnreadable) && <Toolbar file={file} of={of} />}
+      {of && <Remember of={of} />}
+      <div class="preset-head" data-sticky={shown === "text" ? undefined : "top"}>
+        {(!isText || isUnreadable) && <Toolbar file={file} of={of} />}
+        {shown === "list" && of && of.entries.length > 0 && <ListBar of={of} />}
+      </div>
       {isUnreadable && <Unreadable file={file} />}
       {file.server.value.more !== undefined && of && (
         <p class="bar-note" role="status" data-test="more">
@@ -56,10 +63,24 @@ export function PresetPage() {
       {shown !== "text" && !of && <NoList file={file} />}
       {shown === "placed" && of && <PlacedView of={of} />}
       {shown === "list" && of && <EntryList of={of} />}
-      {shown === "list" && of && <Selection of={of} />}
-      {shown !== "text" && of && <Total of={of} />}
+      {shown !== "text" && of && (
+        <div class="preset-foot" data-sticky="bottom">
+          {shown === "list" && <Selection of={of} />}
+          <Total of={of} />
+        </div>
+      )}
     </section>
   );
+}
+
+/** Remembers the saved entries for the filter "Changed since save". */
+function Remember({ of }: { of: Preset }) {
+  const view = of.file.server.value;
+  const isSent = of.file.pending.value.length === 0;
+  useEffect(() => {
+    if (view && isSent) rememberSaved(view, of.entries);
+  }, [view, isSent]);
+  return null;
 }
 
 /** A file that cannot be parsed: what is wrong, above its text. */

@@ -7,17 +7,23 @@ import { duplicate, putIntoGroup, remove, switchAll } from "./commands";
 import { MoveDialog } from "./move-dialog";
 import { NewGroup } from "./new-group";
 import { canGroup, type Preset } from "./actions";
-import { chosenEntries, isSelecting, selected } from "./state";
+import { choose, endChoice } from "./choose";
+import { shownEntries } from "./list-view";
+import { chosenEntries, isSelecting } from "./state";
 
 export function Selection({ of }: { of: Preset }) {
   const [dialog, setDialog] = useState<"move" | "group" | undefined>(undefined);
   if (!isSelecting.value) return null;
   const chosen = chosenEntries(of);
+  const unseen = chosen.filter((entry) => !shownEntries.value.includes(entry)).length;
   const isNothing = chosen.length === 0 || of.file.isReadOnly.value;
   return (
     <div class="selection" role="toolbar" aria-label={t().selection}>
-      <b role="status">{t().chosen(chosen.length)}</b>
-      <Button kind="quiet" onClick={() => (selected.value = new Set(of.entries.map(({ key }) => key)))}>
+      <b role="status">
+        {t().chosen(chosen.length)}
+        {unseen > 0 && <span class="soft"> {t().preset.unseen(unseen)}</span>}
+      </b>
+      <Button kind="quiet" onClick={() => choose(shownEntries.value.map(({ key }) => key))}>
         {t().all}
       </Button>
       <Button isDisabled={isNothing} onClick={() => switchAll(of, chosen, true)}>
@@ -53,13 +59,7 @@ export function Selection({ of }: { of: Preset }) {
       <Button isDisabled={isNothing} icon="trash-2" kind="danger" onClick={() => remove(of, chosen)}>
         {t().delete}
       </Button>
-      <Button
-        kind="quiet"
-        onClick={() => {
-          isSelecting.value = false;
-          selected.value = new Set();
-        }}
-      >
+      <Button kind="quiet" onClick={endChoice}>
         {t().done}
       </Button>
       {dialog === "move" && <MoveDialog of={of} chosen={chosen} close={() => setDialog(undefined)} />}

@@ -1,4 +1,4 @@
-// What of a preset is open, chosen and folded in this window; nothing of it is in the file.
+// What of a preset is open and chosen in this window; nothing of it is in the file.
 import { computed, signal } from "@preact/signals";
 import { current } from "../project";
 import type { OpenFile } from "../files";
@@ -11,7 +11,6 @@ export const view = signal<View>("list");
 export const expanded = signal<ReadonlySet<string>>(new Set());
 export const isSelecting = signal(false);
 export const selected = signal<ReadonlySet<string>>(new Set());
-export const folded = signal<ReadonlySet<string>>(new Set());
 /** The entry whose editor takes the focus when it opens. */
 export const fresh = signal<string | undefined>(undefined);
 
@@ -39,6 +38,11 @@ export function open(key: string, isOpen: boolean): void {
   else next.delete(key);
   expanded.value = next;
 }
+
+/** Key of the focused entry. Its pointer changes when the entry moves. */
+export const focusedKey = signal<string | undefined>(undefined);
+/** Number of requests to open the search bar of the text view. */
+export const textSearches = signal(0);
 
 /** Puts the focus on an entry once it is drawn. */
 export function focusEntry(key: string, part = "main", frames = 30): void {

@@ -4,6 +4,7 @@ import type { OpenFile } from "../files";
 import { t } from "../language";
 import { TextEditor } from "../editor/text-editor";
 import type { Mark } from "../editor/chunk";
+import { textSearches } from "./state";
 
 export function TextView({ file }: { file: OpenFile }) {
   const view = file.server.value;
@@ -34,6 +35,7 @@ export function TextView({ file }: { file: OpenFile }) {
       marks={marks}
       isReadOnly={file.isReadOnly.value}
       hasLineNumbers
+      searches={textSearches.value}
       onChange={(text) => file.editText(text)}
       testId="file-text"
     />

@@ -7,7 +7,8 @@ import { AddAnchor } from "./add-anchor";
 import { NewGroup } from "./new-group";
 import { addMessage } from "./commands";
 import { canGroup, type Preset } from "./actions";
-import { isSelecting, selected, view, type View } from "./state";
+import { endChoice } from "./choose";
+import { isSelecting, textSearches, view, type View } from "./state";
 
 const VIEWS: View[] = ["list", "placed", "text"];
 
@@ -65,14 +66,16 @@ export function Toolbar({ file, of }: { file: OpenFile; of: Preset | undefined }
             icon="list-checks"
             pressed={isSelecting.value}
             testId="select"
-            onClick={() => {
-              isSelecting.value = !isSelecting.value;
-              selected.value = new Set();
-            }}
+            onClick={() => (isSelecting.value ? endChoice() : (isSelecting.value = true))}
           >
             {t().select}
           </Button>
         </>
+      )}
+      {view.value === "text" && (
+        <Button icon="search" keys="Control+F" onClick={() => textSearches.value++} testId="find">
+          {t().preset.find}
+        </Button>
       )}
       {of && dialog === "anchor" && <AddAnchor of={of} close={() => setDialog(undefined)} />}
       {of && dialog === "group" && <NewGroup of={of} chosen={[]} close={() => setDialog(undefined)} />}

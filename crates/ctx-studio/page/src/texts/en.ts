@@ -4,6 +4,7 @@ import { books, form } from "./en-books";
 import { conflicts } from "./en-conflicts";
 import { imports, inspector } from "./en-import";
 import { pipeline } from "./en-pipeline";
+import { preset } from "./en-preset";
 import { talk } from "./en-talk";
 
 const s = (count: number) => (count === 1 ? "" : "s");
@@ -18,6 +19,7 @@ export const en = {
   imports,
   inspector,
   pipeline,
+  preset,
   talk,
 
   // The frame
@@ -149,8 +151,6 @@ export const en = {
   moveOne: (name: string) => `Move ${name}`,
   moveMany: (count: number) => `Move ${count} entries`,
   place: "Position",
-  toTheTop: "At the top",
-  below: (n: number, name: string) => `Below ${n} ${name}`,
   delete: "Delete",
   rename: "Rename",
   more: "ID, group, and models",
@@ -241,7 +241,6 @@ export const en = {
   allOfCode: (count: number) => (count === 1 ? "1 occurrence" : `${count} occurrences`),
   show: "Show",
   severities: { error: "Error", warning: "Warning", info: "Info" },
-  editorPhrases: { Completions: "Completions" } as Record<string, string>,
 
   // The preview
   tabs: {

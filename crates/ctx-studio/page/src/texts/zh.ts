@@ -5,6 +5,7 @@ import { books, form } from "./zh-books";
 import { conflicts } from "./zh-conflicts";
 import { imports, inspector } from "./zh-import";
 import { pipeline } from "./zh-pipeline";
+import { preset } from "./zh-preset";
 import { talk } from "./zh-talk";
 
 export const zh: Texts = {
@@ -17,6 +18,7 @@ export const zh: Texts = {
   imports,
   inspector,
   pipeline,
+  preset,
   talk,
 
   // 框架
@@ -147,8 +149,6 @@ export const zh: Texts = {
   moveOne: (name) => `移动 ${name}`,
   moveMany: (count) => `移动 ${count} 个条目`,
   place: "位置",
-  toTheTop: "移到最前",
-  below: (n, name) => `在 ${n} ${name} 之后`,
   delete: "删除",
   rename: "重命名",
   more: "ID、分组、模型",
@@ -233,7 +233,6 @@ export const zh: Texts = {
   allOfCode: (count) => `共 ${count} 处`,
   show: "查看",
   severities: { error: "错误", warning: "警告", info: "信息" },
-  editorPhrases: { Completions: "补全" },
 
   // 预览
   tabs: { messages: "消息", stages: "处理器", decisions: "处理记录", body: "请求体", findings: "问题" },

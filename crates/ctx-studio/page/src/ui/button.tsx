@@ -12,6 +12,8 @@ export interface ButtonProps {
   keys?: string;
   buttonRef?: Ref<HTMLButtonElement>;
   pressed?: boolean;
+  /** Whether the area that the button toggles is open. */
+  isExpanded?: boolean;
   class?: string;
   testId?: string;
   /** The whole name, where the text is short. */
@@ -28,6 +30,7 @@ export function Button({
   keys,
   buttonRef,
   pressed,
+  isExpanded,
   testId,
   label,
   ...rest
@@ -43,6 +46,7 @@ export function Button({
       aria-label={label}
       aria-keyshortcuts={keys}
       aria-pressed={pressed}
+      aria-expanded={isExpanded}
       data-test={testId}
     >
       {icon && <Icon name={icon} />}

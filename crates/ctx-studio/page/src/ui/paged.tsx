@@ -5,7 +5,8 @@ import { figure, t } from "../language";
 import { Button } from "./button";
 import { Field } from "./field";
 
-const MOST = 900;
+/** Longer lists are shown in pages. */
+export const MOST = 900;
 export const PAGE = 200;
 
 export function Paged({
