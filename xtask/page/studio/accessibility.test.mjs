@@ -105,9 +105,9 @@ const VIEWS = {
     await go(page, "#/chat");
     await openTalk(page, "long.session.json");
     await page.locator(".stack [data-test=unfold]").click();
+    await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
     await page.locator(".stack [data-test=details]").click();
     await page.locator("[data-test=facts]").waitFor();
-    await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
   },
   conversations: async (page) => {
     await go(page, "#/chat");
@@ -188,7 +188,7 @@ const VIEWS = {
     await settled(page);
     writeFileSync(join(path, "agent.yaml"), "name: Theirs\npresetMessages: []\n");
     await page.keyboard.press("Control+s");
-    await page.locator("[data-test=conflict]").waitFor();
+    await page.locator("[data-test=conflict]").first().waitFor();
     await settled(page);
   },
   // A preview that takes its time: what is shown meanwhile is readable too.

@@ -120,7 +120,8 @@ fn what_another_program_saved_is_not_overwritten() {
     let rename =
         |name: &str| server.edit(&id, &json!([{ "op": "set", "pointer": "/name", "value": name }])).good();
     let mine = rename("Mine");
-    std::fs::write(&file, "name: Theirs\n").unwrap();
+    let theirs = std::fs::read_to_string(&file).unwrap().replacen("name: Robin", "name: Theirs", 1);
+    std::fs::write(&file, &theirs).unwrap();
     server.get("/api/project").good();
     let still = server.view(&id);
     for key in ["revision", "hash", "text"] {
@@ -135,7 +136,7 @@ fn what_another_program_saved_is_not_overwritten() {
         assert_eq!(refused.json()["theirs"]["outside"]["clashes"][0]["theirs"], "Theirs");
         assert_eq!(refused.refused(409), "CTX1009");
     }
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "name: Theirs\n");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), theirs);
     let hash = still["outside"]["hash"].as_str().unwrap();
     let path = format!("/api/files/{id}/resolve");
     let old = json!({ "base": 0, "hash": hash, "theirs": [] });
@@ -144,8 +145,8 @@ fn what_another_program_saved_is_not_overwritten() {
     let chosen = server.ask("POST", &path, &asked).good();
     assert_eq!((&chosen["hash"], chosen.get("outside")), (&json!(hash), None));
     server.save(&id, hash, &json!({})).good();
-    // What only the other program has changed is taken: it has removed the list.
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "name: Mine!\n");
+    let expected = theirs.replacen("name: Theirs", "name: 'Mine!'", 1);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
     // Or the draft is given up.
     rename("Again");
     std::fs::write(&file, "name: Theirs\n").unwrap();

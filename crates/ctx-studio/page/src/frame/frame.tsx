@@ -64,9 +64,9 @@ export function Frame() {
           {page === "files" && <FilesPage />}
           {isStart && <StartPage />}
         </main>
-        {!isStart && page !== "preview" && <Splitter />}
         {!isStart && page !== "preview" && (
           <aside class="beside" aria-label={t().preview}>
+            <Splitter />
             <Inspector />
           </aside>
         )}

@@ -4,7 +4,7 @@ import { address, route, type PageName } from "../route";
 import { project } from "../transport";
 
 /** Pages that choose the scroll position themselves. */
-const OWN: PageName[] = ["talk"];
+const OWN: PageName[] = ["preset", "talk"];
 /** Frames until a page that stays shorter than before is no longer scrolled. */
 const FRAMES = 60;
 

@@ -27,8 +27,9 @@ export function Splitter() {
   const drag = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     const splitter = event.currentTarget;
     if (!splitter.hasPointerCapture(event.pointerId)) return;
-    const left = splitter.previousElementSibling?.getBoundingClientRect().left ?? 0;
-    const right = splitter.nextElementSibling?.getBoundingClientRect().right ?? 0;
+    const preview = splitter.parentElement;
+    const left = preview?.previousElementSibling?.getBoundingClientRect().left ?? 0;
+    const right = preview?.getBoundingClientRect().right ?? 0;
     if (right > left) set(((event.clientX - left) / (right - left)) * 100);
   };
   return (

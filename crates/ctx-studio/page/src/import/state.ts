@@ -78,12 +78,16 @@ async function check(): Promise<void> {
 
 export async function write(isOverwriting: boolean): Promise<void> {
   if (!batch || !report.value) return;
+  // The batch is gone after the write: a later preview must not ask for it.
+  const shown = importWithAgent.value;
+  importWithAgent.value = undefined;
   try {
     const body = { batch, folder: folder.value, ...(isOverwriting ? { overwrite: true } : {}) };
     const written = await call<ImportWritten>("POST", "import/write", { body, timeout: TIMEOUT });
     clear();
     await opened(written);
   } catch (error) {
+    importWithAgent.value = shown;
     if (!(error instanceof CallError)) throw error;
     toast(error.message || t().offline, "error", error.failure.help);
   }
