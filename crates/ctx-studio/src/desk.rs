@@ -118,11 +118,12 @@ impl Desk {
     /// Looks at the folder again, and tells what has changed by other programs.
     pub(crate) fn look(&self) {
         let _listing = lock(&self.listing);
-        let (found, is_cut) = self.folder.list();
+        // Before the listing, so that a file saved during it has another stamp.
         let known: BTreeMap<String, (Stamp, bool)> = {
             let state = lock(&self.state);
             state.files.iter().map(|(id, file)| (id.clone(), (file.stamp, file.open.is_some()))).collect()
         };
+        let (found, is_cut) = self.folder.list();
         let mut read = Vec::new();
         for file in found {
             let id = id_of(&file.path);
@@ -138,7 +139,7 @@ impl Desk {
         }
         let is_changed = read.iter().any(|(.., told)| told.is_some());
         let mut state = lock(&self.state);
-        let is_new = state.take(read, is_cut, &self.notices);
+        let is_new = state.take(read, &known, is_cut, &self.notices);
         drop(state);
         if is_changed {
             // Drafts may have been carried over to other files.

@@ -101,6 +101,8 @@ const VIEWS = {
       await page.locator("[data-test=save-branch]").click();
       await page.locator("[data-test=branches]").click();
       await page.locator("[data-test=tree]").waitFor();
+      // In a narrow window the tree is a dialog.
+      if (await page.locator("dialog [data-test=tree]").count()) await page.keyboard.press("Escape");
     }
     await go(page, "#/chat");
     await openTalk(page, "long.session.json");

@@ -40,10 +40,11 @@ pub(super) struct KnownFile {
 }
 
 impl State {
-    /// Takes a new listing, each file with the stamp that was known of it before; returns whether there are other files than before.
+    /// Takes a new listing, each file with the stamp that was `known` before; returns whether files came or went.
     pub(super) fn take(
         &mut self,
         read: Vec<(String, FoundFile, Stamp, Option<ReadFile>)>,
+        known: &BTreeMap<String, (Stamp, bool)>,
         is_cut: bool,
         notices: &Notices,
     ) -> bool {
@@ -51,7 +52,8 @@ impl State {
         let before = self.files.len();
         self.files.retain(|id, file| {
             let is_dirty = file.open.as_ref().is_some_and(OpenFile::is_dirty);
-            listed.contains(id) || is_dirty
+            let is_saved_since = known.get(id).is_none_or(|(stamp, _)| *stamp != file.stamp);
+            listed.contains(id) || is_dirty || is_saved_since
         });
         let mut is_new = self.files.len() != before || self.is_cut != is_cut;
         self.is_cut = is_cut;

@@ -1,5 +1,5 @@
 // The anchors in the order of the registry, as cards.
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { AnchorInfo } from "../api";
 import { registry } from "../project";
 import { t } from "../language";
@@ -14,6 +14,10 @@ export function AddAnchor({ of, after, close }: { of: Preset; after?: Entry; clo
   const [place, setPlace] = useState("");
   const there = new Set(of.entries.map(anchorName));
   const anchors = registry.value.anchors.filter(({ id }) => id !== "placeholder");
+  // The registry may arrive after the dialog.
+  useLayoutEffect(() => {
+    document.querySelector<HTMLElement>("dialog [data-autofocus]")?.focus();
+  }, [anchors.length > 0]);
   const add = (anchor: AnchorInfo, id?: string) => {
     close();
     // The dialog gives the focus back first; the new entry takes it then.
