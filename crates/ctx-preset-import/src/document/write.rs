@@ -151,17 +151,17 @@ mod tests {
     fn writes_long_texts_as_blocks() {
         check(
             &json!({ "a": ["x \ny", { "b": "\n🌱\n\n", "c": 1 }] }),
-            "a:\n- |-\n  x \n  y\n- b: |+\n\n    🌱\n\n  c: 1\n",
+            "a:\n- |-\n  x \n  y\n- b: |2+\n\n    🌱\n\n  c: 1\n",
         );
         check(&json!({ "a": "x: \"# \n  y\ttab\n   \nz" }), "a: |-\n  x: \"# \n    y\ttab\n     \n  z\n");
         let long = "🌱".repeat(30);
-        check(&json!({ "a": long }), &format!("a: |-\n  {long}\n"));
+        check(&json!({ "a": long }), &format!("a: {long}\n"));
     }
 
     #[test]
     fn quotes_what_a_block_cannot_hold() {
         check(&json!({ "a": "🌱 \"x\"\n\u{1b}" }), "a: \"🌱 \\\"x\\\"\\n\\u001b\"\n");
-        check(&json!({ "a": "🌱" }), "a: \"🌱\"\n");
+        check(&json!({ "a": "🌱" }), "a: 🌱\n");
         check(&json!({ "a": "  x \ny" }), "a: \"  x \\ny\"\n");
     }
 

@@ -6,7 +6,7 @@ import { project } from "../transport";
 /** Pages that choose the scroll position themselves. */
 const OWN: PageName[] = ["preset", "talk"];
 /** Frames until a page that stays shorter than before is no longer scrolled. */
-const FRAMES = 60;
+const FRAMES = 300;
 
 const key = () => `ctx-studio/${project}/scroll`;
 
