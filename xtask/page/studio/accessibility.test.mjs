@@ -96,7 +96,7 @@ const VIEWS = {
       await page.locator("[data-test=compress-to]").fill("12");
       await page.keyboard.press("Enter");
       await page.locator("[data-test=compress-now]:enabled").click();
-      await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
+      await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().press("Enter");
       await page.locator("[data-test=message-text]").fill("Another.");
       await page.locator("[data-test=save-branch]").click();
       await page.locator("[data-test=branches]").click();
@@ -107,7 +107,7 @@ const VIEWS = {
     await go(page, "#/chat");
     await openTalk(page, "long.session.json");
     await page.locator(".stack [data-test=unfold]").click();
-    await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().click();
+    await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().press("Enter");
     await page.locator(".stack [data-test=details]").click();
     await page.locator("[data-test=facts]").waitFor();
   },
