@@ -96,6 +96,7 @@ const VIEWS = {
       await page.locator("[data-test=compress-to]").fill("12");
       await page.keyboard.press("Enter");
       await page.locator("[data-test=compress-now]:enabled").click();
+      await page.locator("dialog").waitFor({ state: "detached" });
       await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().press("Enter");
       await page.locator("[data-test=message-text]").fill("Another.");
       await page.locator("[data-test=save-branch]").click();
