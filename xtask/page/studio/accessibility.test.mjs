@@ -99,7 +99,7 @@ const VIEWS = {
       await page.locator("dialog").waitFor({ state: "detached" });
       await page.locator(".message:not(.stack) [data-test=edit]:enabled").last().press("Enter");
       await page.locator("[data-test=message-text]").fill("Another.");
-      await page.locator("[data-test=save-branch]").click();
+      await page.locator("[data-test=save-branch]").press("Enter");
       await page.locator("[data-test=branches]").click();
       await page.locator("[data-test=tree]").waitFor();
       // In a narrow window the tree is a dialog.
