@@ -7,19 +7,25 @@ use ctx_tokens::{ModelTable, Money, PricedTokens};
 
 use crate::blocks::{BlockReader, PlacedBlock, RequestBlocks, Unreadable, hash_of};
 use crate::cache::{CacheForecast, CacheModel, CacheRules};
-use crate::change::{Change, classify};
+use crate::change::{Change, classify, is_summary};
 use crate::entry::LogLine;
 use crate::place::{BlockPlace, Section};
 use crate::report::{Cause, LogReport, LogTotal, PrefixBreak, RequestReport, SkipReason, SkippedLine};
 
-/// Maximum number of blocks of earlier requests that are remembered. Then the oldest requests are forgotten.
-const MAX_REMEMBERED: usize = 12_000_000;
+/// Maximum number of blocks of earlier requests that are remembered.
+const MAX_REMEMBERED: usize = 8_000_000;
+
+/// Maximum number of different prefixes or blocks that are remembered.
+const MAX_PREFIXES: usize = 2_000_000;
 
 /// Maximum number of requests of a log.
 const MAX_REQUESTS: usize = 1_000_000;
 
 /// Maximum number of unreadable lines that are listed.
 const MAX_SKIPPED: usize = 1_000;
+
+/// Number of last blocks that tell which conversation a request belongs to, if its beginning does not.
+const VOTES: usize = 40;
 
 /// Maximum length of the texts that show a change, in characters.
 const EXCERPT: usize = 160;
@@ -51,12 +57,13 @@ pub struct LogAnalysis {
     cache: CacheModel,
     requests: Vec<RequestReport>,
     remembered: HashMap<usize, Remembered>,
-    /// First request that is still remembered, and the number of blocks of all that are.
-    oldest: usize,
+    /// Number of blocks of all remembered requests.
     blocks: usize,
     /// Latest request with a prefix: of a model of a host, and of any.
     of_model: HashMap<u64, usize>,
     of_any: HashMap<u64, usize>,
+    /// Latest request with a block in its messages.
+    of_block: HashMap<u64, usize>,
     threads: Vec<Thread>,
     skipped: Vec<SkippedLine>,
     skipped_count: u64,
@@ -91,10 +98,10 @@ impl LogAnalysis {
             cache: CacheModel::default(),
             requests: Vec::new(),
             remembered: HashMap::new(),
-            oldest: 0,
             blocks: 0,
             of_model: HashMap::new(),
             of_any: HashMap::new(),
+            of_block: HashMap::new(),
             threads: Vec::new(),
             skipped: Vec::new(),
             skipped_count: 0,
@@ -174,11 +181,7 @@ impl LogAnalysis {
 
         let predecessor = self.predecessor(&chain, (owner, &model), (&ends, input));
         let thread = self.thread_of((first_user, named), predecessor, (&blocks, &ends, input));
-        let predecessor = match (thread, predecessor) {
-            (Some(thread), None) => Some(Predecessor { request: self.threads[thread].last, shared: 0 }),
-            (Some(_), found) => found,
-            (None, _) => None,
-        };
+        let predecessor = thread.and_then(|thread| self.in_thread(thread, predecessor, &blocks));
         let salted = chain_of(&blocks, |section| layer_salt(dialect, section, owner, &parameters));
         let times = (entry.at, entry.answered);
         let forecast = self.cache.pass(rules, (&blocks, &salted, &ends), times);
@@ -234,6 +237,9 @@ impl LogAnalysis {
             self.of_any.insert(*hash, index);
             self.of_model.insert(hash_of(&(owner, hash)), index);
         }
+        for block in blocks.iter().filter(|block| block.place.section() == Section::Messages) {
+            self.of_block.insert(block.hash, index);
+        }
         self.remember(
             index,
             Remembered { blocks, parameters, scale, forecast, answered: entry.answered, thread },
@@ -257,6 +263,24 @@ impl LogAnalysis {
             }
             (same, any) => same.or(any),
         }
+    }
+
+    /// Returns the request of a thread to compare with: the one with the longest common prefix, or the last.
+    fn in_thread(
+        &self,
+        thread: usize,
+        predecessor: Option<Predecessor>,
+        blocks: &[PlacedBlock],
+    ) -> Option<Predecessor> {
+        let is_in_thread = |found: &Predecessor| {
+            self.remembered.get(&found.request).is_some_and(|request| request.thread == thread)
+        };
+        predecessor.filter(is_in_thread).or_else(|| {
+            let request = self.threads[thread].last;
+            let before = &self.remembered.get(&request)?.blocks;
+            let shared = before.iter().zip(blocks).take_while(|(old, new)| old.hash == new.hash).count();
+            Some(Predecessor { request, shared })
+        })
     }
 
     /// Claude Code states its version and other facts in the first block, which Anthropic does not read as a prompt.
@@ -297,25 +321,31 @@ impl LogAnalysis {
         predecessor: Option<Predecessor>,
         (blocks, ends, input): (&[PlacedBlock], &[u64], u64),
     ) -> Option<usize> {
-        if let Some(Predecessor { request: before, shared }) = predecessor {
-            let thread = self.remembered.get(&before)?.thread;
-            let common = tokens_of(ends, shared);
-            let smaller = input.min(self.requests[before].tokens);
-            // Tools and system may be most of a short request.
-            let front = blocks.iter().take_while(|block| block.place.section() != Section::Messages).count();
-            let has_messages = shared > front;
+        // Tools and system may be most of a short request.
+        let front = blocks.partition_point(|block| block.place.section() < Section::Messages);
+        if let Some(Predecessor { request, shared }) = predecessor {
+            let thread = self.remembered.get(&request)?.thread;
             let known = &self.threads[thread];
+            let smaller = input.min(self.requests[request].tokens);
+            let is_similar = 2 * tokens_of(ends, shared) >= smaller;
             let is_named = name.is_some() && known.name == name;
-            if 2 * common >= smaller && (has_messages || known.first_user == first_user || is_named)
-                || known.first_user.is_some() && known.first_user == first_user
-            {
+            let is_same_user = known.first_user.is_some() && known.first_user == first_user;
+            let is_summary = || blocks.get(front).is_some_and(|block| is_summary(&self.reader, block));
+            if is_same_user || is_similar && shared > front || shared >= front && (is_named || is_summary()) {
                 return Some(thread);
             }
         }
-        let same = |thread: &Thread| {
-            thread.first_user.is_some() && thread.first_user == first_user && thread.name == name
-        };
-        self.threads.iter().rposition(same)
+        let messages = &blocks[front..];
+        let threads = messages[messages.len().saturating_sub(VOTES)..].iter().filter_map(|block| {
+            let request = self.of_block.get(&block.hash)?;
+            Some(self.remembered.get(request)?.thread)
+        });
+        let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
+        for thread in threads {
+            *votes.entry(thread).or_default() += 1;
+        }
+        let (thread, votes) = votes.into_iter().max_by_key(|(_, votes)| *votes)?;
+        (votes >= 2 && 2 * votes >= messages.len().min(VOTES)).then_some(thread)
     }
 
     /// Finds why the prefix of an earlier request was not reused; `None` if it was.
@@ -394,15 +424,18 @@ impl LogAnalysis {
         broken(place.section(), Some(place.number()), None, change, None, [None, None])
     }
 
+    /// Keeps a request for later ones. Forgets all earlier ones once there are too many blocks.
     fn remember(&mut self, index: usize, request: Remembered) {
         self.blocks += request.blocks.len();
-        self.remembered.insert(index, request);
-        while self.blocks > MAX_REMEMBERED && self.oldest < index {
-            if let Some(old) = self.remembered.remove(&self.oldest) {
-                self.blocks -= old.blocks.len();
+        let prefixes = self.of_any.len().max(self.of_block.len());
+        if self.blocks > MAX_REMEMBERED || prefixes > MAX_PREFIXES {
+            self.blocks = request.blocks.len();
+            self.remembered.clear();
+            for map in [&mut self.of_model, &mut self.of_any, &mut self.of_block] {
+                map.clear();
             }
-            self.oldest += 1;
         }
+        self.remembered.insert(index, request);
     }
 }
 
