@@ -48,10 +48,11 @@ impl Desk {
             return Err(Refusal::new(403, codes::READ_ONLY, message));
         }
         change(&known.path)?;
-        let known = state.files.remove(id).expect("the file was found above, under the same lock");
+        let known = state.remove(id).expect("the file was found above, under the same lock");
         if let Some(to) = to {
-            let stamp = self.folder.stamp(to).unwrap_or_default();
-            let mut renamed = KnownFile { path: to.to_owned(), stamp, ..known };
+            state.remove(&id_of(to));
+            let (stamp, revision) = (self.folder.stamp(to).unwrap_or_default(), state.first_revision);
+            let mut renamed = KnownFile { path: to.to_owned(), stamp, revision, ..known };
             if let Some(open) = &mut renamed.open {
                 // The diagnostics name the file.
                 open.found = None;

@@ -383,6 +383,9 @@ impl OpenFile {
         if !self.is_dirty() {
             return Ok(disk.draft.text().to_owned());
         }
+        if self.base_hash == disk.base_hash {
+            return Ok(self.draft.text().to_owned());
+        }
         let joined = self.joined_by_entry(path, disk, choose);
         joined.unwrap_or_else(|| match choose("") {
             Some(Side::Mine) => Ok(self.draft.text().to_owned()),
