@@ -2,7 +2,7 @@
 
 use ctx_types::phrase;
 
-use super::known::KnownFile;
+use super::known::{KnownFile, State};
 use super::{By, Desk};
 use crate::access::lock;
 use crate::api::NoticeKind;
@@ -13,7 +13,11 @@ use crate::folder::id_of;
 impl Desk {
     /// Creates a file and returns its id.
     pub(crate) fn create(&self, path: &str, bytes: &[u8], by: By<'_>) -> Result<String, Refusal> {
-        self.folder.create(path, bytes)?;
+        {
+            let state = lock(&self.state);
+            refuse_unsaved(&state, path)?;
+            self.folder.create(path, bytes)?;
+        }
         self.list_again(by);
         Ok(id_of(path))
     }
@@ -47,6 +51,9 @@ impl Desk {
             let message = phrase!("`{path}` is write-protected", path = known.path.clone());
             return Err(Refusal::new(403, codes::READ_ONLY, message));
         }
+        if let Some(to) = to {
+            refuse_unsaved(&state, to)?;
+        }
         change(&known.path)?;
         let known = state.remove(id).expect("the file was found above, under the same lock");
         if let Some(to) = to {
@@ -67,4 +74,13 @@ impl Desk {
         self.changed.notify_one();
         self.notices.tell(NoticeKind::Project, None, None, by.window);
     }
+}
+
+/// Refuses a path whose file is gone and has unsaved edits: they would go with it.
+fn refuse_unsaved(state: &State, path: &str) -> Result<(), Refusal> {
+    if state.files.get(&id_of(path)).is_some_and(KnownFile::is_dirty) {
+        let message = phrase!("nothing written: `{path}` has unsaved edits", path);
+        return Err(Refusal::new(409, codes::STALE_FILE, message));
+    }
+    Ok(())
 }

@@ -97,3 +97,16 @@ fn joins_restored_draft_with_file_that_comes_back() {
     desk.look();
     assert_eq!(view(&desk, "a.yaml").text, "name: Eve\nother: longer\n");
 }
+
+#[test]
+fn keeps_draft_of_deleted_file_whose_name_is_wanted() {
+    let (place, desk) = desk(&[("a.yaml", "name: Ada\n"), ("b.yaml", "name: Eve\n")]);
+    edit(&desk, "b.yaml", "name: Robin\n");
+    std::fs::remove_file(place.path().join("b.yaml")).unwrap();
+    desk.look();
+    assert!(desk.rename(&id_of("a.yaml"), "b.yaml", BY).is_err());
+    assert!(desk.create("b.yaml", b"name: New\n", BY).is_err());
+    assert!(place.path().join("a.yaml").exists() && !place.path().join("b.yaml").exists());
+    assert_eq!(view(&desk, "b.yaml").text, "name: Robin\n");
+    assert_eq!(desk.unsaved().len(), 1);
+}
