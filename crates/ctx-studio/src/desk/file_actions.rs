@@ -1,5 +1,6 @@
 //! Files that the page creates, renames and deletes. A draft keeps its edits under the new name.
 
+use ctx_project::files::Stamp;
 use ctx_types::phrase;
 
 use super::known::{KnownFile, State};
@@ -58,7 +59,8 @@ impl Desk {
         let known = state.remove(id).expect("the file was found above, under the same lock");
         if let Some(to) = to {
             state.remove(&id_of(to));
-            let (stamp, revision) = (self.folder.stamp(to).unwrap_or_default(), state.first_revision);
+            // Without a stamp, the next look reads the file: another program may have written it since the last one.
+            let (stamp, revision) = (Stamp::default(), state.first_revision);
             let mut renamed = KnownFile { path: to.to_owned(), stamp, revision, ..known };
             if let Some(open) = &mut renamed.open {
                 // The diagnostics name the file.

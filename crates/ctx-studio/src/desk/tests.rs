@@ -110,3 +110,18 @@ fn keeps_draft_of_deleted_file_whose_name_is_wanted() {
     assert_eq!(view(&desk, "b.yaml").text, "name: Robin\n");
     assert_eq!(desk.unsaved().len(), 1);
 }
+
+#[test]
+fn reads_renamed_file_that_changed_before() {
+    let (place, desk) = desk(&[("a.yaml", "name: Ada\n"), ("b.yaml", "name: Eve\nother: x\n")]);
+    view(&desk, "a.yaml");
+    edit(&desk, "b.yaml", "name: Eve\nother: mine\n");
+    std::fs::write(place.path().join("a.yaml"), "name: Robin\n").unwrap();
+    std::fs::write(place.path().join("b.yaml"), "name: Theirs\nother: x\n").unwrap();
+    for (path, to, text) in
+        [("a.yaml", "c.yaml", "name: Robin\n"), ("b.yaml", "d.yaml", "name: Theirs\nother: mine\n")]
+    {
+        desk.rename(&id_of(path), to, BY).unwrap();
+        assert_eq!(view(&desk, to).text, text);
+    }
+}
