@@ -136,6 +136,15 @@ impl Folder {
         self.put(path, bytes, Existing::Replace)
     }
 
+    /// Writes a file, if it still has these bytes.
+    pub(crate) fn replace(&self, path: &str, before: &[u8], bytes: &[u8]) -> Result<(), Refusal> {
+        if self.read(path)?.as_deref() != Some(before) {
+            let message = phrase!("nothing written: another program changed `{path}`", path);
+            return Err(Refusal::new(409, codes::STALE_FILE, message));
+        }
+        self.write(path, bytes)
+    }
+
     /// Writes a new file. Never replaces a file.
     pub(crate) fn create(&self, path: &str, bytes: &[u8]) -> Result<(), Refusal> {
         if self.dir.symlink_metadata(path).is_ok() {

@@ -31,11 +31,14 @@ struct Referrer {
     draft: Draft,
     pointers: Vec<String>,
     is_agent: bool,
+    /// Whether it has unsaved edits.
+    is_dirty: bool,
 }
 
-/// A file whose references were changed to the new path.
+/// A file whose references change to the new path.
 pub(crate) struct ChangedReferrer {
     pub(crate) path: String,
+    pub(crate) before: Vec<u8>,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -60,6 +63,11 @@ pub(crate) fn redirected(server: &Server, path: &str, to: &str) -> Result<Vec<Ch
 }
 
 fn redirect(mut referrer: Referrer, path: &str, to: &str) -> Result<ChangedReferrer, Refusal> {
+    let file = Argument::names([referrer.path.as_str()], Divider::Comma);
+    if referrer.is_dirty {
+        let message = phrase!("cannot rename `{path}`: {file} names it and has unsaved edits", path, file);
+        return Err(Refusal::unusable(message).with_help(phrase!("save or discard the edits first")));
+    }
     let target = if referrer.is_agent {
         stem(to).to_owned()
     } else {
@@ -71,14 +79,13 @@ fn redirect(mut referrer: Referrer, path: &str, to: &str) -> Result<ChangedRefer
         |pointer: &String| Edit::Set { pointer: pointer.clone(), value: Value::from(target.as_str()) };
     let edits: Vec<Edit> = referrer.pointers.iter().map(value).collect();
     referrer.draft.edit_all(&edits).map_err(|_| {
-        let file = Argument::names([referrer.path.as_str()], Divider::Comma);
         let message =
             phrase!("cannot rename `{path}`: {file} names it, and the page cannot change that", path, file);
         Refusal::unusable(message)
     })?;
     let mark = if referrer.bytes.starts_with(MARK) { MARK } else { &[] };
     let bytes = [mark, referrer.draft.text().as_bytes()].concat();
-    Ok(ChangedReferrer { path: referrer.path, bytes })
+    Ok(ChangedReferrer { path: referrer.path, before: referrer.bytes, bytes })
 }
 
 /// Finds the files that name a file. `is_named` returns whether a worldbook id of an agent means it.
@@ -94,13 +101,8 @@ fn referrers(server: &Server, path: &str, is_named: impl Fn(&str) -> bool) -> Ve
             _ => None,
         }
     };
-    let (listed, _) = server.desk.list();
-    let found = listed.iter().filter_map(|file| {
-        let is_agent = kind(file)?;
-        let bytes = folder.read(&file.path).ok().flatten()?;
-        let draft = Draft::open(&file.path, &bytes).ok()?;
-        let value = draft.value()?;
-        let pointers = if is_agent {
+    let pointers = |file: &ProjectFile, value: &Value, is_agent: bool| -> Vec<String> {
+        if is_agent {
             let is_id = |item: &Value| item.as_str().is_some_and(&is_named);
             items(value, "worldbookIds", is_id)
         } else {
@@ -109,9 +111,19 @@ fn referrers(server: &Server, path: &str, is_named: impl Fn(&str) -> bool) -> Ve
             let single = PATHS.iter().filter(|key| value.get(**key).is_some_and(is_path));
             let lists = LISTS.iter().flat_map(|key| items(value, key, is_path));
             single.map(|key| format!("/{key}")).chain(lists).collect()
-        };
-        let referrer = Referrer { path: file.path.clone(), bytes, draft, pointers, is_agent };
-        Some(referrer).filter(|referrer| !referrer.pointers.is_empty())
+        }
+    };
+    let (listed, _) = server.desk.list();
+    let found = listed.iter().filter_map(|file| {
+        let is_agent = kind(file)?;
+        let bytes = folder.read(&file.path).ok().flatten()?;
+        let draft = Draft::open(&file.path, &bytes).ok()?;
+        let pointers_in = |value: &Value| pointers(file, value, is_agent);
+        let saved = draft.value().map(pointers_in).unwrap_or_default();
+        let unsaved = file.is_dirty.then(|| server.desk.value(&file.id)).flatten();
+        let is_user = !saved.is_empty() || unsaved.is_some_and(|value| !pointers_in(&value).is_empty());
+        let (path, is_dirty) = (file.path.clone(), file.is_dirty);
+        is_user.then_some(Referrer { path, bytes, draft, pointers: saved, is_agent, is_dirty })
     });
     found.collect()
 }

@@ -10,6 +10,7 @@ use crate::api::NoticeKind;
 use crate::call::Refusal;
 use crate::codes;
 use crate::folder::id_of;
+use crate::references::ChangedReferrer;
 
 impl Desk {
     /// Creates a file and returns its id.
@@ -23,11 +24,37 @@ impl Desk {
         Ok(id_of(path))
     }
 
-    /// Renames a file and returns its new id.
-    pub(crate) fn rename(&self, id: &str, to: &str, by: By<'_>) -> Result<String, Refusal> {
-        self.take_out(id, |path| self.folder.rename(path, to), Some(to))?;
+    /// Renames a file and returns its new id. Also writes the files that name it: all of them, or none.
+    pub(crate) fn rename(
+        &self,
+        id: &str,
+        to: &str,
+        referrers: &[ChangedReferrer],
+        by: By<'_>,
+    ) -> Result<String, Refusal> {
+        self.take_out(id, |path| self.rename_with(path, to, referrers), Some(to))?;
         self.list_again(by);
         Ok(id_of(to))
+    }
+
+    fn rename_with(&self, path: &str, to: &str, referrers: &[ChangedReferrer]) -> Result<(), Refusal> {
+        let mut written = Vec::new();
+        let mut done = Ok(());
+        for ChangedReferrer { path, before, bytes } in referrers {
+            done = self.folder.replace(path, before, bytes);
+            if done.is_err() {
+                break;
+            }
+            written.push((path, bytes, before));
+        }
+        let done = done.and_then(|()| self.folder.rename(path, to));
+        if done.is_err() {
+            for (path, bytes, before) in written {
+                // Another program may have written it since; then it stays.
+                drop(self.folder.replace(path, bytes, before));
+            }
+        }
+        done
     }
 
     /// Deletes a file and its draft.

@@ -3,6 +3,7 @@
 use tempfile::TempDir;
 
 use super::*;
+use crate::references::ChangedReferrer;
 
 const BY: By<'static> = By { window: None, language: Language::En };
 
@@ -62,7 +63,7 @@ fn continues_revisions_of_name_that_a_file_takes() {
     edit(&desk, "b.yaml", "name: Evi\n");
     let before = view(&desk, "b.yaml").revision;
     desk.delete(&id_of("b.yaml"), BY).unwrap();
-    desk.rename(&id_of("a.yaml"), "b.yaml", BY).unwrap();
+    desk.rename(&id_of("a.yaml"), "b.yaml", &[], BY).unwrap();
     let after = view(&desk, "b.yaml");
     assert_eq!(after.text, "name: Ada\n");
     assert!(after.revision > before);
@@ -104,7 +105,7 @@ fn keeps_draft_of_deleted_file_whose_name_is_wanted() {
     edit(&desk, "b.yaml", "name: Robin\n");
     std::fs::remove_file(place.path().join("b.yaml")).unwrap();
     desk.look();
-    assert!(desk.rename(&id_of("a.yaml"), "b.yaml", BY).is_err());
+    assert!(desk.rename(&id_of("a.yaml"), "b.yaml", &[], BY).is_err());
     assert!(desk.create("b.yaml", b"name: New\n", BY).is_err());
     assert!(place.path().join("a.yaml").exists() && !place.path().join("b.yaml").exists());
     assert_eq!(view(&desk, "b.yaml").text, "name: Robin\n");
@@ -121,7 +122,31 @@ fn reads_renamed_file_that_changed_before() {
     for (path, to, text) in
         [("a.yaml", "c.yaml", "name: Robin\n"), ("b.yaml", "d.yaml", "name: Theirs\nother: mine\n")]
     {
-        desk.rename(&id_of(path), to, BY).unwrap();
+        desk.rename(&id_of(path), to, &[], BY).unwrap();
         assert_eq!(view(&desk, to).text, text);
     }
+}
+
+#[test]
+fn renames_with_all_referrers_or_not_at_all() {
+    let (place, desk) =
+        desk(&[("a.yaml", "name: Ada\n"), ("b.yaml", "agent: a.yaml\n"), ("c.yaml", "other\n")]);
+    let referrer = |path: &str| ChangedReferrer {
+        path: path.to_owned(),
+        before: b"agent: a.yaml\n".to_vec(),
+        bytes: b"agent: d.yaml\n".to_vec(),
+    };
+    let text = |path: &str| std::fs::read_to_string(place.path().join(path)).unwrap();
+    // Another program has changed the second one.
+    let refused = desk.rename(&id_of("a.yaml"), "d.yaml", &[referrer("b.yaml"), referrer("c.yaml")], BY);
+    assert!(refused.is_err());
+    // The new name is taken.
+    assert!(desk.rename(&id_of("a.yaml"), "c.yaml", &[referrer("b.yaml")], BY).is_err());
+    assert_eq!(
+        [text("a.yaml"), text("b.yaml"), text("c.yaml")],
+        ["name: Ada\n", "agent: a.yaml\n", "other\n"]
+    );
+    desk.rename(&id_of("a.yaml"), "d.yaml", &[referrer("b.yaml")], BY).unwrap();
+    assert_eq!([text("d.yaml"), text("b.yaml")], ["name: Ada\n", "agent: d.yaml\n"]);
+    assert!(!place.path().join("a.yaml").exists());
 }

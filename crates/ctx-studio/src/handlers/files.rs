@@ -54,13 +54,9 @@ pub(crate) fn rename(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let (path, to) = paths(server, call)?;
     server.turns.refuse_running(call.part("f"))?;
     let redirected = redirected(server, &path, &to)?;
-    let id = server.desk.rename(call.part("f"), &to, by(call))?;
+    let id = server.desk.rename(call.part("f"), &to, &redirected, by(call))?;
     // The journal names the file of a draft.
     server.keep();
-    for file in redirected {
-        server.desk.folder.write(&file.path, &file.bytes)?;
-    }
-    server.look();
     Reply::json(&CreatedFile { id, path: to })
 }
 

@@ -155,6 +155,25 @@ fn changes_agent_of_renamed_worldbook() {
 }
 
 #[test]
+fn changes_no_reference_under_unsaved_edits() {
+    let place = folder();
+    std::fs::create_dir(project(&place).join("worldbooks")).unwrap();
+    std::fs::write(project(&place).join("worldbooks/Lore.json"), LORE).unwrap();
+    let server = start(&place);
+    let (agent, book) = (server.id("agent.yaml"), server.id("worldbooks/Lore.json"));
+    let names = json!([{ "op": "set", "pointer": "/worldbookIds", "value": ["Lore"] }]);
+    server.edit(&agent, &names).good();
+    for (verb, body) in [("rename", json!({ "name": "tales" })), ("delete", json!({}))] {
+        let refused = act(&server, &book, verb, &body);
+        assert!(String::from_utf8_lossy(&refused.body).contains("agent.yaml"), "{verb}");
+        assert_eq!(refused.refused(422), "CTX1014", "{verb}");
+    }
+    assert_eq!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap(), AGENT);
+    server.ask("POST", &format!("/api/files/{agent}/discard"), &json!({})).good();
+    act(&server, &book, "rename", &json!({ "name": "tales" })).good();
+}
+
+#[test]
 fn keeps_used_file() {
     let place = folder();
     std::fs::write(project(&place).join("case.yaml"), "session: ./chat.json\n").unwrap();
