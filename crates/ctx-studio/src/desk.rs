@@ -405,12 +405,12 @@ impl Desk {
         asked: &api_files::Resolve,
         by: By<'_>,
     ) -> Result<FileView, Refusal> {
-        let (path, kind) = (self.path(id)?, self.kind(id).unwrap_or(FileKind::Other));
+        let path = self.path(id)?;
         self.change(id, by, |open, revision| {
             if asked.base != revision {
                 return Err(Halt::Stale);
             }
-            open.resolve(&path, kind, asked).map(|()| true)
+            open.resolve(&path, asked).map(|()| true)
         })?;
         self.view(id, by.language)
     }
@@ -500,7 +500,7 @@ impl Desk {
         };
         let changed = change(open, revision);
         if matches!(changed, Ok(true)) {
-            known.revision += 1 + u64::from(open.follow_again(&known.path, known.kind));
+            known.revision += 1 + u64::from(open.follow_again(&known.path));
         }
         let revision = known.revision;
         drop(state);

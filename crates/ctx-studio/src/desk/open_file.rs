@@ -1,6 +1,6 @@
 //! An open file: its draft, the bytes on disk, and clashing changes of another program.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -54,10 +54,10 @@ pub(super) struct OpenFile {
     pub(super) found: Option<(u64, Arc<Found>)>,
 }
 
-/// The bytes of another program, and the entries that clash with the draft.
+/// The file of another program, and the entries that clash with the draft.
 #[derive(Debug)]
 pub(super) struct OutsideFile {
-    bytes: Arc<[u8]>,
+    disk: Box<OpenFile>,
     pub(super) view: Outside,
 }
 
@@ -339,35 +339,44 @@ impl OpenFile {
     /// Joins the bytes of another program with the draft; returns whether they could be joined. If both changed the
     /// same entry, keeps the draft and sets `outside`.
     pub(super) fn follow(&mut self, path: &str, kind: FileKind, bytes: Arc<[u8]>) -> bool {
-        let disk = Self::open(path, kind, bytes.clone());
+        self.follow_disk(path, Self::open(path, kind, bytes))
+    }
+
+    /// Tries again to join the bytes that clashed, after the draft changed.
+    pub(super) fn follow_again(&mut self, path: &str) -> bool {
+        let outside = self.outside.take();
+        outside.is_some_and(|outside| self.follow_disk(path, *outside.disk))
+    }
+
+    fn follow_disk(&mut self, path: &str, disk: Self) -> bool {
         match self.joined(path, &disk, &|_| None) {
             Ok(text) => {
                 self.take(&text, disk);
                 true
             }
             Err(clashes) => {
-                let view = Outside { hash: disk.base_hash, clashes };
-                self.outside = Some(OutsideFile { bytes, view });
+                let view = Outside { hash: disk.base_hash.clone(), clashes };
+                self.outside = Some(OutsideFile { disk: Box::new(disk), view });
                 false
             }
         }
     }
 
-    /// Tries again to join the bytes that clashed, after the draft changed.
-    pub(super) fn follow_again(&mut self, path: &str, kind: FileKind) -> bool {
-        let outside = self.outside.take();
-        outside.is_some_and(|outside| self.follow(path, kind, outside.bytes))
-    }
-
     /// Joins the bytes of another program with the chosen version of each clashing entry.
-    pub(super) fn resolve(&mut self, path: &str, kind: FileKind, asked: &Resolve) -> Result<(), Halt> {
-        let outside = self.outside.as_ref().filter(|outside| outside.view.hash == asked.hash);
-        let disk = Self::open(path, kind, outside.ok_or(Halt::Stale)?.bytes.clone());
-        let is_theirs = |place: &str| asked.theirs.iter().any(|theirs| theirs == place);
-        let choose = |place: &str| Some(if is_theirs(place) { Side::Theirs } else { Side::Mine });
-        let text = self.joined(path, &disk, &choose).map_err(|_| Halt::Stale)?;
-        self.take(&text, disk);
-        Ok(())
+    pub(super) fn resolve(&mut self, path: &str, asked: &Resolve) -> Result<(), Halt> {
+        let outside = self.outside.take_if(|outside| outside.view.hash == asked.hash).ok_or(Halt::Stale)?;
+        let OutsideFile { disk, view } = outside;
+        let shown: HashSet<&str> = view.clashes.iter().map(|clash| clash.place.as_str()).collect();
+        let theirs: HashSet<&str> = asked.theirs.iter().map(String::as_str).collect();
+        let side = |place: &str| if theirs.contains(place) { Side::Theirs } else { Side::Mine };
+        let joined = self.joined(path, &disk, &|place| shown.contains(place).then(|| side(place)));
+        if let Ok(text) = joined {
+            self.take(&text, *disk);
+            return Ok(());
+        }
+        // Other entries clash than those that the user chose from.
+        self.follow_disk(path, *disk);
+        Err(Halt::Stale)
     }
 
     fn take(&mut self, text: &str, mut disk: Self) {
@@ -421,11 +430,11 @@ impl OpenFile {
                 }
                 let (mine, theirs) = (versions.theirs, versions.mine);
                 let edits =
-                    joined(Versions { mine, theirs, ..versions }, &|place| choose(place).map(Side::other));
+                    joined(Versions { mine, theirs, ..versions }, &|place| choose(place).map(Side::other))?;
                 let swapped = |Clash { place, mine, theirs }| Clash { place, mine: theirs, theirs: mine };
                 (&self.draft, edits.map_err(|clashes| clashes.into_iter().map(swapped).collect::<Vec<_>>()))
             }
-            _ => (&disk.draft, joined(versions, choose)),
+            _ => (&disk.draft, joined(versions, choose)?),
         };
         let edits = match edits {
             Ok(edits) => edits,
@@ -493,8 +502,8 @@ fn is_said_by_values(base: &Draft, changed: &Draft) -> bool {
         return true;
     }
     let versions = Versions { base: base.value(), mine: changed.value(), theirs: base.value() };
+    let Some(Ok(edits)) = joined(versions, &|_| None) else { return false };
     let mut draft = base.clone();
-    let edits = joined(versions, &|_| None).unwrap_or_default();
     draft.edit_all(&edits).is_ok() && draft.text() == changed.text()
 }
 
