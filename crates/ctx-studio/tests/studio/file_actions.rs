@@ -155,6 +155,34 @@ fn changes_agent_of_renamed_worldbook() {
 }
 
 #[test]
+fn changes_all_files_that_name_renamed_worldbook() {
+    let place = folder();
+    let write = |path: &str, text: &str| std::fs::write(project(&place).join(path), text).unwrap();
+    std::fs::create_dir_all(project(&place).join("shared")).unwrap();
+    std::fs::create_dir_all(project(&place).join("other/worldbooks")).unwrap();
+    write("shared/Lore.json", LORE);
+    write("ctx.toml", "agent = \"agent.yaml\"\nworldbooks = [\"shared/../shared/Lore.json\"]\n");
+    write("agent.yaml", &format!("{AGENT}worldbookIds: [Lore]\n"));
+    write("Alex.yaml", "name: Alex\ncontent: I am Alex.\nworldbookIds: [Lore]\n");
+    let server = start(&place);
+    let id = server.id("shared/Lore.json");
+    let refused = act(&server, &id, "delete", &json!({}));
+    assert!(String::from_utf8_lossy(&refused.body).contains("`Alex.yaml`, `agent.yaml`, `ctx.toml`"));
+    assert_eq!(refused.refused(422), "CTX1014");
+    let id = act(&server, &id, "rename", &json!({ "name": "tales" })).good()["id"].clone();
+    let has =
+        |path: &str, text: &str| std::fs::read_to_string(project(&place).join(path)).unwrap().contains(text);
+    assert!(has("ctx.toml", "\"shared/../shared/tales.json\""));
+    assert!(has("agent.yaml", "worldbookIds: [tales]") && has("Alex.yaml", "worldbookIds: [tales]"));
+    // Of two with one id, nothing tells which one is meant.
+    write("other/worldbooks/tales.json", LORE);
+    write("ctx.toml", "agent = \"agent.yaml\"\n");
+    server.get("/api/project").good();
+    act(&server, id.as_str().unwrap(), "rename", &json!({ "name": "myths" })).good();
+    assert!(has("agent.yaml", "worldbookIds: [tales]"));
+}
+
+#[test]
 fn changes_no_reference_under_unsaved_edits() {
     let place = folder();
     std::fs::create_dir(project(&place).join("worldbooks")).unwrap();
