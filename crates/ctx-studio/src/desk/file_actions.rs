@@ -79,7 +79,7 @@ impl Desk {
             let message = phrase!("`{path}` is write-protected", path = known.path.clone());
             return Err(Refusal::new(403, codes::READ_ONLY, message));
         }
-        if let Some(to) = to {
+        if let Some(to) = to.filter(|to| id_of(to) != id) {
             refuse_unsaved(&state, to)?;
         }
         change(&known.path)?;

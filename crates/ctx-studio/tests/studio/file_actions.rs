@@ -67,7 +67,7 @@ fn rejects_paths_and_reserved_names() {
     let server = start(&place);
     let id = server.id("agent.yaml");
     let before = listed(&server);
-    let long = "x".repeat(101);
+    let (long, wide) = ("x".repeat(101), "字".repeat(90));
     for name in [
         "",
         ".",
@@ -87,6 +87,7 @@ fn rejects_paths_and_reserved_names() {
         "case",
         "*",
         long.as_str(),
+        wide.as_str(),
     ] {
         assert_eq!(create(&server, "agent", name).refused(400), "CTX1000", "{name:?}");
         for verb in ["rename", "duplicate"] {
