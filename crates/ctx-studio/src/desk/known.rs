@@ -145,7 +145,7 @@ impl KnownFile {
         self.open.as_ref().is_some_and(OpenFile::is_dirty)
     }
 
-    /// Reads the file, unless it is open. The next look tells windows what has changed since the last one.
+    /// Reads the file, unless it is open. If it has changed since the last look, the next one reports that to windows.
     pub(super) fn opened(&mut self, folder: &Folder) -> Result<(), Refusal> {
         if self.open.is_some() {
             return Ok(());

@@ -32,8 +32,8 @@ fn edit(desk: &Desk, path: &str, text: &str) {
     desk.edit(&id_of(path), edits, BY).unwrap();
 }
 
-/// Looks at the folder; returns whether windows were told that a file has changed.
-fn is_told(desk: &Desk, path: &str) -> bool {
+/// Looks at the folder; returns whether this reports a changed file to windows.
+fn is_reported(desk: &Desk, path: &str) -> bool {
     let before = desk.notices.seq();
     desk.look();
     let (told, _) = desk.notices.listen(Some("run"), Some(before));
@@ -49,7 +49,7 @@ fn continues_revisions_of_file_that_comes_back() {
         std::fs::remove_file(&full).unwrap();
         desk.look();
         std::fs::write(&full, text).unwrap();
-        assert!(is_told(&desk, "a.yaml"));
+        assert!(is_reported(&desk, "a.yaml"));
         let after = view(&desk, "a.yaml");
         assert_eq!(after.text, text);
         assert!(after.revision > before.revision, "{} {}", after.revision, before.revision);
@@ -70,17 +70,17 @@ fn continues_revisions_of_name_that_a_file_takes() {
 }
 
 #[test]
-fn tells_of_change_that_one_window_has_read_already() {
+fn reports_change_that_one_window_has_read() {
     let (place, desk) = desk(&[("a.yaml", "name: Ada\n")]);
     let before = view(&desk, "a.yaml").revision;
-    // Closed, as files that nobody edits are.
+    // Unedited files are closed.
     lock(&desk.state).files.get_mut(&id_of("a.yaml")).unwrap().open = None;
     std::fs::write(place.path().join("a.yaml"), "name: Robin\n").unwrap();
     let after = view(&desk, "a.yaml");
     assert_eq!(after.text, "name: Robin\n");
     assert!(after.revision > before);
-    assert!(is_told(&desk, "a.yaml"));
-    assert!(!is_told(&desk, "a.yaml"));
+    assert!(is_reported(&desk, "a.yaml"));
+    assert!(!is_reported(&desk, "a.yaml"));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn joins_restored_draft_with_file_that_comes_back() {
     let (path, text) = ("a.yaml".to_owned(), "name: Eve\nother: x\n".to_owned());
     desk.restore(vec![KeptDraft { path, hash: hash(base.as_bytes()), text, ids: Vec::new() }]);
     std::fs::write(place.path().join("a.yaml"), base).unwrap();
-    assert!(is_told(&desk, "a.yaml"));
+    assert!(is_reported(&desk, "a.yaml"));
     let back = view(&desk, "a.yaml");
     assert_eq!((back.text.as_str(), back.is_dirty), ("name: Eve\nother: x\n", true));
     assert!(back.outside.is_none());

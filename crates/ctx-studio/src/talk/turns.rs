@@ -239,7 +239,7 @@ pub(super) fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Ref
     Ok(ChatSetup::read_on(server.engine.clone(), options, config, &mut sources)?.0)
 }
 
-/// What the user says, the files that come with it, and the step to the branch that is answered.
+/// The message of the user, its files, and the switch to another branch.
 struct Said {
     text: String,
     attachments: Vec<StoredAttachment>,

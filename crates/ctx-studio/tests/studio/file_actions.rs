@@ -175,7 +175,7 @@ fn changes_all_files_that_name_renamed_worldbook() {
         |path: &str, text: &str| std::fs::read_to_string(project(&place).join(path)).unwrap().contains(text);
     assert!(has("ctx.toml", "\"shared/../shared/tales.json\""));
     assert!(has("agent.yaml", "worldbookIds: [tales]") && has("Alex.yaml", "worldbookIds: [tales]"));
-    // Of two with one id, nothing tells which one is meant.
+    // If two worldbooks share an id, the reference is ambiguous.
     write("other/worldbooks/tales.json", LORE);
     write("ctx.toml", "agent = \"agent.yaml\"\n");
     server.get("/api/project").good();
