@@ -1,5 +1,6 @@
 //! An open file: its draft, the bytes on disk, and clashing changes of another program.
 
+use std::cell::OnceCell;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,6 +36,8 @@ pub(super) struct OpenFile {
     draft: Draft,
     /// What the draft is made from; none where only its hash is known.
     base: Option<Arc<[u8]>>,
+    /// `base` as a draft, read on demand.
+    base_draft: OnceCell<Option<Draft>>,
     pub(super) base_hash: String,
     kind: FileKind,
     has_mark: bool,
@@ -115,6 +118,7 @@ impl OpenFile {
             draft,
             beginning,
             base: Some(bytes),
+            base_draft: OnceCell::new(),
             base_hash,
             kind,
             has_mark,
@@ -415,15 +419,16 @@ impl OpenFile {
     ) -> Option<Result<String, Vec<Clash>>> {
         let is_open = !self.is_closed && !disk.is_closed && self.kind == disk.kind;
         let (mine, theirs) = (self.draft.value().filter(|_| is_open)?, disk.draft.value()?);
-        let base = self.base.as_deref().and_then(|base| Draft::open(path, base).ok());
-        let was = match &base {
+        let read = || self.base.as_deref().and_then(|base| Draft::open(path, base).ok());
+        let base = self.base_draft.get_or_init(read);
+        let was = match base {
             Some(base) => Some(base.value()?),
             None if mine == theirs => return None,
             None => None,
         };
         let versions = Versions { base: was, mine: Some(mine), theirs: Some(theirs) };
         // Keeps comments and formatting: the edits go into the text that changed more than its values.
-        let (text, edits) = match &base {
+        let (text, edits) = match base {
             Some(base) if !is_said_by_values(base, &self.draft) => {
                 if !is_said_by_values(base, &disk.draft) {
                     return None;
@@ -450,6 +455,7 @@ impl OpenFile {
         self.bytes = None;
         self.outside = None;
         self.base = disk.base;
+        self.base_draft = disk.base_draft;
         self.base_hash = disk.base_hash;
         self.has_mark = disk.has_mark;
         self.is_closed = disk.is_closed;
