@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use ctx_tokens::{ModelTable, Money, PricedTokens};
 
-use crate::blocks::{BlockReader, PlacedBlock, RequestBlocks, Unreadable, hash_of};
+use crate::blocks::{BlockReader, PlacedBlock, RequestBlocks, Unreadable, first_byte, hash_of};
 use crate::cache::{CacheForecast, CacheModel, CacheRules};
 use crate::change::{Change, classify, is_summary};
 use crate::entry::LogLine;
 use crate::place::{BlockPlace, Section};
-use crate::report::{Cause, LogReport, LogTotal, PrefixBreak, RequestReport, SkipReason, SkippedLine};
+use crate::report::{
+    Cause, LogReport, LogTotal, PrefixBreak, RequestComparison, RequestReport, SkipReason, SkippedLine,
+};
 
 /// Maximum number of blocks of earlier requests that are remembered.
 const MAX_REMEMBERED: usize = 8_000_000;
@@ -68,6 +70,8 @@ pub struct LogAnalysis {
     skipped: Vec<SkippedLine>,
     skipped_count: u64,
     lines: u64,
+    /// Whether all requests are one conversation.
+    is_pair: bool,
 }
 
 /// A request that later ones are compared with.
@@ -106,6 +110,7 @@ impl LogAnalysis {
             skipped: Vec::new(),
             skipped_count: 0,
             lines: 0,
+            is_pair: false,
         }
     }
 
@@ -127,6 +132,23 @@ impl LogAnalysis {
             Err(Unreadable::NoJson) => self.skip(SkipReason::NoJson),
             Err(Unreadable::NoRequest) => self.skip(SkipReason::NoRequest),
         }
+    }
+
+    /// Compares two requests, whatever they have in common. `None` if one of them is no request.
+    ///
+    /// The lines have the form of [`LogAnalysis::push`].
+    pub fn compare(models: ModelTable, before: &str, after: &str) -> Option<RequestComparison> {
+        let mut analysis = Self { is_pair: true, ..Self::new(models) };
+        analysis.push(before);
+        analysis.push(after);
+        let shared = analysis.common_blocks(0, &analysis.remembered.get(&1)?.blocks)?;
+        let place = [0, 1]
+            .into_iter()
+            .find_map(|index| Some(analysis.remembered.get(&index)?.blocks.get(shared)?.place));
+        let bodies = [LogLine::read(before).ok()?.body, LogLine::read(after).ok()?.body];
+        let byte = place.and_then(|place| first_byte(bodies, place));
+        let requests = <[RequestReport; 2]>::try_from(analysis.requests).ok()?;
+        Some(RequestComparison { requests, shared_blocks: shared as u64, byte })
     }
 
     /// Adds a line that was not read because it is too long.
@@ -277,10 +299,13 @@ impl LogAnalysis {
         };
         predecessor.filter(is_in_thread).or_else(|| {
             let request = self.threads[thread].last;
-            let before = &self.remembered.get(&request)?.blocks;
-            let shared = before.iter().zip(blocks).take_while(|(old, new)| old.hash == new.hash).count();
-            Some(Predecessor { request, shared })
+            Some(Predecessor { request, shared: self.common_blocks(request, blocks)? })
         })
+    }
+
+    fn common_blocks(&self, request: usize, blocks: &[PlacedBlock]) -> Option<usize> {
+        let before = &self.remembered.get(&request)?.blocks;
+        Some(before.iter().zip(blocks).take_while(|(old, new)| old.hash == new.hash).count())
     }
 
     /// Claude Code states its version and other facts in the first block, which Anthropic does not read as a prompt.
@@ -321,6 +346,9 @@ impl LogAnalysis {
         predecessor: Option<Predecessor>,
         (blocks, ends, input): (&[PlacedBlock], &[u64], u64),
     ) -> Option<usize> {
+        if self.is_pair {
+            return self.threads.len().checked_sub(1);
+        }
         // Tools and system may be most of a short request.
         let front = blocks.partition_point(|block| block.place.section() < Section::Messages);
         if let Some(Predecessor { request, shared }) = predecessor {
@@ -382,7 +410,7 @@ impl LogAnalysis {
         let names = before.parameters.keys().chain(parameters.keys());
         let changed = names.filter(|name| before.parameters.get(*name) != parameters.get(*name)).min();
         if let Some(name) = changed
-            && lost > 0
+            && (lost > 0 || self.is_pair)
         {
             let change = match (before.parameters.contains_key(name), parameters.contains_key(name)) {
                 (false, _) => Change::Added,

@@ -18,5 +18,7 @@ mod usage;
 pub use analysis::LogAnalysis;
 pub use change::Change;
 pub use place::{BlockPlace, Section};
-pub use report::{Cause, LogReport, LogTotal, PrefixBreak, RequestReport, SkipReason, SkippedLine};
+pub use report::{
+    Cause, LogReport, LogTotal, PrefixBreak, RequestComparison, RequestReport, SkipReason, SkippedLine,
+};
 pub use usage::Usage;
