@@ -1,10 +1,16 @@
 // Edits that the server has not acknowledged, kept in `localStorage` so that a crash or a reload loses none.
-import type { Batch } from "./rebase";
+import type { Batch, EditClash } from "./rebase";
+import { isObject } from "./pointer";
+import { toast } from "./announce";
+import { t } from "./language";
 import { project, setWindowId } from "./transport";
 
 export interface Kept {
   file: string;
+  path: string;
   batches: Batch[];
+  /** Typed texts of removed entries. */
+  lost: EditClash[];
 }
 
 const WINDOW = "ctx-studio/window";
@@ -12,12 +18,54 @@ let own = "";
 
 const prefix = () => `ctx-studio/${project}/unsent/`;
 
-export function remember(file: string, batches: Batch[]): void {
+let isFull = false;
+
+/** Writes typed text to the storage of the browser. A full storage does not stop typing, but is reported once. */
+export function keep(key: string, value: unknown): void {
   try {
-    localStorage.setItem(`${prefix()}${own}/${file}`, JSON.stringify(batches));
+    localStorage.setItem(key, JSON.stringify(value));
+    isFull = false;
   } catch {
-    // A full storage is no reason to refuse typing: the edit is on its way to the server anyway.
+    if (!isFull) toast(t().storageFull, "error");
+    isFull = true;
   }
+}
+
+const MOST_AGE = 90 * 24 * 60 * 60 * 1000;
+const parts = (key: string) => key.slice(`ctx-studio/${project}/`.length).split("/");
+const ownKeys = () => Object.keys(localStorage).filter((key) => key.startsWith(`ctx-studio/${project}/`));
+
+/** Moves everything that is kept for a renamed file, or deletes it if `next` is empty. */
+export function moveKeys(file: string, next: string): void {
+  for (const key of ownKeys()) {
+    const moved = parts(key).map((part) => (part === file ? next : part));
+    if (!parts(key).includes(file)) continue;
+    const value = localStorage.getItem(key) ?? "";
+    localStorage.removeItem(key);
+    if (next !== "") localStorage.setItem(`ctx-studio/${project}/${moved.join("/")}`, value);
+  }
+}
+
+/** Deletes what is kept for unknown files. Their drafts stay for 90 days, since the files may come back. */
+export function prune(files: ReadonlySet<string>): void {
+  for (const key of ownKeys()) {
+    const [kind, file = ""] = parts(key);
+    if (file === "" || files.has(file)) continue;
+    if (kind === "saved" || kind === "folded" || (kind === "draft" && isOld(key))) localStorage.removeItem(key);
+  }
+}
+
+function isOld(key: string): boolean {
+  try {
+    const { at } = JSON.parse(localStorage.getItem(key) ?? "{}") as { at?: number };
+    return !(Number(at) > Date.now() - MOST_AGE);
+  } catch {
+    return true;
+  }
+}
+
+export function remember({ file, ...kept }: Kept): void {
+  keep(`${prefix()}${own}/${file}`, kept);
 }
 
 export function forget(file: string): void {
@@ -30,6 +78,11 @@ export async function identify(): Promise<void> {
   own = before && (await hold(before)) ? before : await fresh();
   sessionStorage.setItem(WINDOW, own);
   setWindowId(own);
+}
+
+/** Whether a window is closed. */
+export async function isClosed(window: string): Promise<boolean> {
+  return !(await openWindows()).has(lockName(window));
 }
 
 /** The locks of the windows that are open. */
@@ -46,8 +99,8 @@ export function leftBehind(alive: ReadonlySet<string | undefined>): Kept[] {
     const file = rest.join("/");
     if (window !== own && alive.has(lockName(window))) continue;
     try {
-      const batches = JSON.parse(localStorage.getItem(key) ?? "[]") as Batch[];
-      if (Array.isArray(batches) && batches.length > 0) found.push({ file, batches });
+      const kept = JSON.parse(localStorage.getItem(key) ?? "null") as Omit<Kept, "file">;
+      if (isObject(kept)) found.push({ ...kept, file });
     } catch {
       // Not ours.
     }
