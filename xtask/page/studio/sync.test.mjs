@@ -502,6 +502,24 @@ test("the text of a removed entry survives a reload", async (t) => {
   assert.equal(await conflict.count(), 0);
 });
 
+test("a whole text that is typed while an entry waits does not overwrite the entry silently", async (t) => {
+  const { page } = await studio(t);
+  await page.route("**/edits", (route) => route.abort());
+  await type(page, "reminder", "Mine.");
+  await page.locator(".bar-note.warning").waitFor();
+  await page.locator("[data-test=view-text]").click();
+  await page.locator("[data-test=file-text] .cm-content").click();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("# x");
+  await page.keyboard.press("Enter");
+  await page.unroute("**/edits");
+  const conflict = page.locator("[data-test=conflict]");
+  await conflict.locator("pre").last().filter({ hasText: "Mine." }).waitFor();
+  await conflict.locator("[data-test=take-theirs]").click();
+  await conflict.waitFor({ state: "detached" });
+  await page.locator("[data-test=file-text] .cm-content").filter({ hasText: "Mine." }).waitFor();
+});
+
 test("a text that is being composed is not touched", async (t) => {
   const { page, another, context } = await studio(t);
   const second = await another();

@@ -41,9 +41,11 @@ export function Composer() {
   };
   const say = async () => {
     const [id, files] = [talkId.peek() ?? "", attached.peek()];
-    if (isNothing || isNow || !(await send(text, files))) return;
-    dropInput(id, text);
-    attached.value = attached.peek().filter((one) => !files.includes(one));
+    if (isNothing || isNow) return;
+    await send(text, files, undefined, () => {
+      dropInput(id, text);
+      attached.value = attached.peek().filter((one) => !files.includes(one));
+    });
   };
   const look = () =>
     wouldSend(text, attached.peek()).then(show, (error) => show(error instanceof CallError ? error.message || t().offline : String(error)));
