@@ -67,7 +67,7 @@ export const fileList = {
   unsent: "Some edits of this file are not saved on the server yet. Resolve the conflict, or wait for the server.",
   createNow: "Create",
   rename: (name: string) => `Rename ${name}`,
-  renameHelp: "References in ctx.toml, test cases and agents change too.",
+  renameHelp: "References in ctx.toml, test cases, agents and user profiles change too.",
   duplicate: (name: string) => `Duplicate ${name}`,
   delete: (name: string) => `Delete ${name}?`,
   deleteHelp: (path: string) => `${path} is removed from the disk, with its unsaved changes. This cannot be undone.`,
