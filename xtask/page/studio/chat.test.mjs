@@ -310,9 +310,19 @@ test("renaming a conversation keeps its message and its open edit", async (t) =>
   await page.locator('.file-list [data-path="garden.json"]').waitFor();
   await page.locator(".to-talk a").click();
   await openTalk(page, "garden.json");
-  await last(page).locator("[data-test=message-text]").waitFor();
-  assert.equal(await last(page).locator("[data-test=message-text]").inputValue(), "Half an edit");
-  assert.equal(await page.locator("[data-test=composer]").inputValue(), "A long thought");
+  const isKept = async () => {
+    await last(page).locator("[data-test=message-text]").waitFor();
+    assert.equal(await last(page).locator("[data-test=message-text]").inputValue(), "Half an edit");
+    assert.equal(await page.locator("[data-test=composer]").inputValue(), "A long thought");
+  };
+  await isKept();
+  await page.locator("[data-test=talk-menu]").click();
+  await page.locator("[data-test=rename-talk]").click();
+  await page.locator("[data-test=file-name]").fill("beds");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-test=talk-file]").getByText("beds.json", { exact: true }).waitFor();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  await isKept();
   assert.deepEqual(problems, []);
 });
 
