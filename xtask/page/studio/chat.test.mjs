@@ -277,15 +277,14 @@ test("each window keeps its own message, and a sent one does not come back", asy
   // The reply is on its way, and another conversation is opened.
   let letGo;
   const gate = new Promise((resolve) => (letGo = resolve));
-  await third.route("**/turn?*", async (route) => {
-    await gate;
-    await route.continue();
+  const begun = new Promise((resolve) => {
+    void third.route("**/turns", async (route) => {
+      const response = await route.fetch();
+      resolve();
+      await gate;
+      await route.fulfill({ response });
+    });
   });
-  await third.route("**/turn", async (route) => {
-    await gate;
-    await route.continue();
-  });
-  const begun = third.waitForResponse("**/turns");
   await composer.press("Enter");
   await begun;
   await openTalk(third, "conversation.json");
