@@ -386,7 +386,7 @@ test("an edited message asks for a reply in its own conversation alone", async (
 });
 
 test("the browser forgets what it kept for files that are gone, but no text of this season", async (t) => {
-  const { page } = await studio(t, []);
+  const { page, problems } = await studio(t, []);
   await page.locator("[data-test=composer]").fill("A thought");
   await page.evaluate(() => {
     const prefix = Object.keys(localStorage).find((key) => key.includes("/draft/")).split("/").slice(0, 2).join("/");
@@ -402,11 +402,22 @@ test("the browser forgets what it kept for files that are gone, but no text of t
   assert.equal(await page.evaluate(() => Object.keys(localStorage).some((key) => key.endsWith("/draft/gone//new"))), true);
   assert.equal(await page.locator("[data-test=composer]").inputValue(), "A thought");
   // A full storage does not stop anybody from typing, and is reported once.
-  await page.evaluate(() => (Storage.prototype.setItem = () => { throw new Error("full"); }));
+  await page.evaluate(() => {
+    const { setItem } = Storage.prototype;
+    Storage.prototype.setItem = function (...item) {
+      if (this === localStorage) throw new Error("full");
+      setItem.apply(this, item);
+    };
+  });
   await page.locator("[data-test=composer]").pressSequentially("s and more");
   await page.locator(".toast.error", { hasText: "storage of the browser is full" }).waitFor();
   assert.equal(await page.locator(".toast.error").count(), 1);
+  await openTalk(page, "conversation.json");
+  await page.locator("[data-test=make-session]").waitFor();
+  await openTalk(page, "conversation.session.json");
+  await page.locator("[data-test=composer]").waitFor();
   assert.equal(await page.locator("[data-test=composer]").inputValue(), "A thoughts and more");
+  assert.deepEqual(problems, []);
 });
 
 test("Enter sends, Shift+Enter makes a line, and an input method's Enter does neither", async (t) => {

@@ -426,6 +426,19 @@ test("what the server refuses is kept until somebody gives it up", async (t) => 
   await entry(page, "reminder").locator(".cm-content").filter({ hasText: "Mine." }).waitFor();
 });
 
+test("edits that wait for a busy server are reported, and sent", async (t) => {
+  const { page } = await studio(t);
+  const refuse = (route) =>
+    route.fulfill({ status: 503, contentType: "application/json", body: '{"code":"X","message":"Busy."}' });
+  await page.route("**/edits", refuse);
+  await entry(page, "season").locator("[role=switch]").click();
+  const notice = page.locator(".toast.error", { hasText: "The server does not respond" });
+  await notice.waitFor();
+  await page.unroute("**/edits", refuse);
+  await notice.waitFor({ state: "detached" });
+  await page.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+});
+
 test("text is kept if the server rejects its form; a switch goes back", async (t) => {
   const { page } = await studio(t);
   const refuse = (route) =>

@@ -3,7 +3,7 @@ import { batch as together, computed, effect, signal, type ReadonlySignal, type 
 import type { Edit, Edited, FileChange, FileFindings, FileView, Finding } from "./api";
 import { apply, get } from "./pointer";
 import { digest, find, isSame, originsOf, placeOf, rebase, type Batch, type EditClash } from "./rebase";
-import { access, call, CallError, isConnected, thisWindow } from "./transport";
+import { access, call, CallError, isConnected, isReachable, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { closeToast, toast } from "./announce";
 import { lang, t } from "./language";
@@ -12,6 +12,8 @@ import { lang, t } from "./language";
  * it join. */
 const PAUSE = 150;
 const RETRY = 1500;
+/** So many retries are not worth a notice. */
+const MOST_SILENT = 2;
 /** An edit that the server took is written down within a fifth of a second: so long it may have to be sent again. */
 const KEPT = 1000;
 /** The server takes no more at once. */
@@ -92,6 +94,9 @@ export class OpenFile {
   /** The notice of the last failure, over once a save goes through. */
   #failure = 0;
   #lastPath = "";
+  #retries = 0;
+  /** The notice that edits wait for a busy server. */
+  #delay = 0;
 
   constructor(readonly id: string) {
     effect(() => {
@@ -457,6 +462,8 @@ export class OpenFile {
       const body = { base: view.revision, ...sent };
       const answer = await call<Edited>("POST", this.#path("edits"), { body, isOfRun: true });
       this.#keep(batch);
+      closeToast(this.#delay);
+      this.#retries = this.#delay = 0;
       const rest = this.pending.value.filter(({ id }) => id !== batch.id);
       const now = "splice" in answer ? changed(view, this.server.peek()?.findings ?? [], answer, batch.edits ?? []) : answer;
       // A whole text that was typed meanwhile does not contain the edit.
@@ -480,6 +487,9 @@ export class OpenFile {
         if (this.server.peek()?.revision !== view.revision) return true;
       }
       if (error.isOffline) {
+        // Without a network or a link, the page says so anyway.
+        if (isReachable.peek() && access.peek() === "open" && ++this.#retries > MOST_SILENT)
+          this.#delay ||= toast(t().unreachable, "error");
         this.#schedule(RETRY);
         return false;
       }

@@ -1,7 +1,8 @@
 // Starts the page: the token, the folder, the preview, the notices.
 import { render } from "preact";
 import { access, enter } from "./transport";
-import { identify, leftBehind, openWindows, prune } from "./unsent";
+import { prune } from "./storage";
+import { identify, leftBehind, openWindows } from "./unsent";
 import { followLanguage, openFiles, resume } from "./files";
 import { followRegistry, loadProject, projectInfo } from "./project";
 import { followPreview } from "./preview";

@@ -1,8 +1,7 @@
 // Edits that the server has not acknowledged, kept in `localStorage` so that a crash or a reload loses none.
 import type { Batch, EditClash } from "./rebase";
 import { isObject } from "./pointer";
-import { toast } from "./announce";
-import { t } from "./language";
+import { drop, keep } from "./storage";
 import { project, setWindowId } from "./transport";
 
 export interface Kept {
@@ -18,58 +17,12 @@ let own = "";
 
 const prefix = () => `ctx-studio/${project}/unsent/`;
 
-let isFull = false;
-
-/** Writes typed text to the storage of the browser. A full storage does not stop typing, but is reported once. */
-export function keep(key: string, value: unknown): void {
-  try {
-    localStorage.setItem(key, JSON.stringify(value));
-    isFull = false;
-  } catch {
-    if (!isFull) toast(t().storageFull, "error");
-    isFull = true;
-  }
-}
-
-const MOST_AGE = 90 * 24 * 60 * 60 * 1000;
-const parts = (key: string) => key.slice(`ctx-studio/${project}/`.length).split("/");
-const ownKeys = () => Object.keys(localStorage).filter((key) => key.startsWith(`ctx-studio/${project}/`));
-
-/** Moves everything that is kept for a renamed file, or deletes it if `next` is empty. */
-export function moveKeys(file: string, next: string): void {
-  for (const key of ownKeys()) {
-    const moved = parts(key).map((part) => (part === file ? next : part));
-    if (!parts(key).includes(file)) continue;
-    const value = localStorage.getItem(key) ?? "";
-    localStorage.removeItem(key);
-    if (next !== "") localStorage.setItem(`ctx-studio/${project}/${moved.join("/")}`, value);
-  }
-}
-
-/** Deletes what is kept for unknown files. Their drafts stay for 90 days, since the files may come back. */
-export function prune(files: ReadonlySet<string>): void {
-  for (const key of ownKeys()) {
-    const [kind, file = ""] = parts(key);
-    if (file === "" || files.has(file)) continue;
-    if (kind === "saved" || kind === "folded" || (kind === "draft" && isOld(key))) localStorage.removeItem(key);
-  }
-}
-
-function isOld(key: string): boolean {
-  try {
-    const { at } = JSON.parse(localStorage.getItem(key) ?? "{}") as { at?: number };
-    return !(Number(at) > Date.now() - MOST_AGE);
-  } catch {
-    return true;
-  }
-}
-
 export function remember({ file, ...kept }: Kept): void {
-  keep(`${prefix()}${own}/${file}`, kept);
+  keep(`${prefix()}${own}/${file}`, JSON.stringify(kept));
 }
 
 export function forget(file: string): void {
-  localStorage.removeItem(`${prefix()}${own}/${file}`);
+  drop(`${prefix()}${own}/${file}`);
 }
 
 /** Gives this window its id. A copied tab has the id of its origin, which still holds the lock: it gets a new one. */

@@ -1,9 +1,10 @@
 // Unsent and unsaved texts, kept in this browser for navigation, reload and restart. Each window has its own.
 import { effect } from "@preact/signals";
 import { isObject } from "../pointer";
+import { drop, keep, kept, keysOf, moveKeys } from "../storage";
 import { project, thisWindow } from "../transport";
 import { inputs, setTurn, turn } from "../turn";
-import { isClosed, keep, moveKeys } from "../unsent";
+import { isClosed } from "../unsent";
 
 export interface Draft {
   text: string;
@@ -24,7 +25,7 @@ let last = "";
 
 function read(key: string): Draft | undefined {
   try {
-    const draft: unknown = JSON.parse(localStorage.getItem(key) ?? "null");
+    const draft: unknown = JSON.parse(kept(key) ?? "null");
     return isObject(draft) ? (draft as unknown as Draft) : undefined;
   } catch {
     return undefined;
@@ -32,8 +33,7 @@ function read(key: string): Draft | undefined {
 }
 
 function draftsOf(place: string): { key: string; draft: Draft }[] {
-  const keys = Object.keys(localStorage).filter((key) => key.startsWith(place));
-  return keys.flatMap((key) => {
+  return keysOf(place).flatMap((key) => {
     const draft = read(key);
     return draft ? [{ key, draft }] : [];
   });
@@ -51,18 +51,20 @@ export function readDraft(conversation: string, message = ""): Draft | undefined
 
 export function keepDraft(conversation: string, text: string, message = "", was?: string): void {
   const place = placeOf(conversation, message);
-  if (text === "" && message === "") localStorage.removeItem(place + thisWindow());
-  else keep(place + thisWindow(), { text, was, at: Date.now() } satisfies Draft);
+  const own = place + thisWindow();
+  const isEmpty = text === "" && message === "";
+  if (isEmpty) drop(own);
+  else keep(own, JSON.stringify({ text, was, at: Date.now() } satisfies Draft));
   // This window continues the draft of a closed one.
   const source = sources.get(place);
   sources.delete(place);
-  if (source) void isClosed(source.slice(place.length)).then((isIt) => isIt && localStorage.removeItem(source));
+  if (source && (isEmpty || localStorage.getItem(own))) void isClosed(source.slice(place.length)).then((isIt) => isIt && drop(source));
 }
 
 /** Deletes a text that was sent, saved or discarded, in all windows. Other texts stay. */
 export function dropDraft(conversation: string, text: string, message = ""): void {
   const place = placeOf(conversation, message);
-  for (const { key, draft } of draftsOf(place)) if (draft.text === text) localStorage.removeItem(key);
+  for (const { key, draft } of draftsOf(place)) if (draft.text === text) drop(key);
 }
 
 /** Moves the drafts of a renamed conversation, or deletes those of a deleted one. */
@@ -87,13 +89,13 @@ export function followDrafts(): void {
       last = text;
       return;
     }
-    const kept = readDraft(id)?.text;
+    const draft = readDraft(id)?.text;
     // The input of before a reload, or one that was typed without a conversation.
-    const isCarried = text !== "" && (of === undefined || (of === "" && kept === undefined));
+    const isCarried = text !== "" && (of === undefined || (of === "" && draft === undefined));
     if (isCarried && of === "") dropDraft("", text);
-    if (isCarried && text !== kept) keepDraft(id, text);
+    if (isCarried && text !== draft) keepDraft(id, text);
     of = id;
-    last = isCarried ? text : (kept ?? "");
+    last = isCarried ? text : (draft ?? "");
     setTurn({ input: last });
   });
 }
