@@ -617,7 +617,8 @@ test("a conversation in a file is renamed and deleted from its own page", async 
   await page.keyboard.press("Enter");
   await file.getByText("garden.json", { exact: true }).waitFor();
   await page.locator("dialog").waitFor({ state: "detached" });
-  assert.equal(await page.locator(".message").count(), count);
+  // The messages are read again under the new id.
+  await page.waitForFunction((count) => document.querySelectorAll(".message").length === count, count);
   assert.ok(existsSync(join(path, "garden.json")) && !existsSync(join(path, "conversation.session.json")));
   await file.click();
   const row = page.locator("[data-test=conversations] li").filter({ hasText: "garden.json" });
