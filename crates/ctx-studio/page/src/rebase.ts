@@ -22,8 +22,8 @@ export interface Batch {
   /** One for each edit. */
   origins?: Origin[];
   text?: string;
-  /** The digest of the text that `text` replaces. */
-  was?: string;
+  /** The digests of the texts that `text` replaces: that of the server, and those sent before it. */
+  was?: string[];
   /** Rewrites the part of the file that cannot keep its formatting. */
   rewrite?: boolean;
 }
@@ -105,13 +105,16 @@ export function rebase(batches: readonly Batch[], view: FileView, seen: FileView
   const own = batches.flatMap(({ edits = [], origins = [] }) =>
     edits.flatMap((edit, at) => (edit.op === "set" && origins[at] ? [{ place: placeOf(origins[at]), value: edit.value }] : [])),
   );
+  const replaced = batches.some(({ text }) => text !== undefined) ? [digest(view.text)] : [];
   let { value } = view;
   const rebased = batches.map((batch): Batch => {
     if (batch.text !== undefined) {
-      const isNews = ![batch.text, seen?.text].includes(view.text) && batch.was !== digest(view.text);
+      const isNews = view.text !== seen?.text && !batch.was?.includes(digest(view.text));
       const isOwn = batches.some(({ text }) => text === view.text);
       if (isNews && !isOwn) clashes.push({ place: "", path: [], theirs: view.text });
-      return { ...batch, was: digest(view.text) };
+      const was = [...replaced];
+      replaced.push(digest(batch.text));
+      return { ...batch, was };
     }
     const next: Batch = { ...batch, edits: [], origins: [] };
     batch.edits?.forEach((edit, at) => {
@@ -120,7 +123,10 @@ export function rebase(batches: readonly Batch[], view: FileView, seen: FileView
       const found = moved(edit, origin, value);
       if (!found) {
         // It was removed already.
-        if (edit.op !== "remove") clashes.push({ place, path: origin.path, theirs: undefined, lost: writtenBy(edit) });
+        if (edit.op === "remove") return;
+        const before = clashes.findIndex((one) => one.place === place);
+        if (before >= 0) clashes.splice(before, 1);
+        clashes.push({ place, path: origin.path, theirs: undefined, lost: writtenBy(edit) });
         return;
       }
       // The response to this insertion may have been lost.
