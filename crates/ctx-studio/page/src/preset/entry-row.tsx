@@ -20,7 +20,7 @@ import { MarkedHead, MarkedLabel } from "./marked";
 import { placementOf } from "./placement";
 import { placeName } from "./place-name";
 import type { Preset } from "./actions";
-import type { Section } from "./list-view";
+import type { Section } from "./section-lines";
 import { act, entryMenu } from "./entry-menu";
 import { focusedKey, open, preset } from "./state";
 

@@ -123,6 +123,6 @@ export function MoveDialog({ of, chosen, close }: { of: Preset; chosen: Entry[];
 
 /** The entry above the moved ones. */
 function neighbor(others: readonly Entry[], chosen: readonly Entry[]): Entry | undefined {
-  const first = Math.min(...chosen.map(({ index }) => index));
+  const first = chosen[0]?.index ?? 0;
   return others.findLast(({ index }) => index < first) ?? others[0];
 }
