@@ -61,7 +61,7 @@ async function equals(page, { messages, report }) {
   const sent = page.locator(".row:not(.dropped)");
   const rows = await sent.evaluateAll((all) =>
     all.map((row) => [
-      row.querySelector(".role").textContent,
+      row.querySelector(".role").classList[1],
       Number(row.dataset.tokens),
       row.querySelector(".head").textContent,
     ]),

@@ -52,6 +52,8 @@ export function positionOf(entry: BookEntry): number {
 }
 
 export const AT_DEPTH = 4;
+/** Roles of entries at a depth, by their number. */
+export const ROLES = ["system", "user", "assistant"];
 export const OUTLET = 7;
 
 export function titleOf(entry: BookEntry): string {

@@ -2,13 +2,14 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Finding, ScannedEntry } from "../api";
 import type { OpenFile } from "../files";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { memo } from "../ui/memo";
 import { Paged } from "../ui/paged";
 import {
   AT_DEPTH,
+  ROLES,
   findingsByEntry,
   flag,
   keysAt,
@@ -253,11 +254,12 @@ function EntryRow({ file, entry, found, findings, query, isChosen, isOpen, isTes
 
 /** A position in a few letters, and in words. */
 function placeOf(entry: BookEntry): { short: string; long: string } {
-  const { positions, shortPositions, position, atDepth, shortAtDepth, roles } = t().books;
+  const { positions, shortPositions, position, atDepth, shortAtDepth } = t().books;
   const at = positionOf(entry);
   if (at === AT_DEPTH) {
     const depth = numberAt(entry, "depth") ?? 4;
-    return { short: shortAtDepth(depth), long: position(atDepth(depth), roles[numberAt(entry, "role") ?? 0]) };
+    const role = ROLES[numberAt(entry, "role") ?? 0];
+    return { short: shortAtDepth(depth), long: position(atDepth(depth), role && roleName(role)) };
   }
   return { short: shortPositions[at] ?? String(at), long: positions[at] ?? String(at) };
 }

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Finding } from "../api";
 import { registry } from "../project";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { IconButton, Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
@@ -200,7 +200,7 @@ function Content({
             <span class="fact">{t().anchorKinds[kindOf(type)]}</span>
           ) : (
             <>
-              <span class="fact role">{roleOf(entry)}</span>
+              <span class="fact role">{roleName(roleOf(entry))}</span>
               <span class="fact place">{placeName(placementOf(entry))}</span>
             </>
           )}

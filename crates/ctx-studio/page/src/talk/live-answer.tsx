@@ -5,7 +5,7 @@ import type { SummaryWork } from "../api";
 import { inspectorTab } from "../inspector/state";
 import { allFindings } from "../preview";
 import { go } from "../route";
-import { t } from "../language";
+import { roleName, t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { answer, dismiss, send, stop, verdict } from "./answer";
@@ -29,7 +29,7 @@ export function LiveAnswer({ isFailureShown }: { isFailureShown: boolean }) {
     <section class={`live ${now.isRunning ? "running" : ""}`} aria-busy={now.isRunning} data-test="live">
       {now.isRunning && (
         <div class="line">
-          {summary ? <Icon name="layers" /> : <b class="role assistant">assistant</b>}
+          {summary ? <Icon name="layers" /> : <b class="role assistant">{roleName("assistant")}</b>}
           <span class="soft" role="status" data-test="live-status">
             {summary ? summarizing(summary.request, summary.requests) : answering}
           </span>

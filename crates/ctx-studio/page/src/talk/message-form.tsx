@@ -1,7 +1,7 @@
 // Form to edit a message. The browser keeps the text until it is saved or canceled.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MessageView } from "../api";
-import { t } from "../language";
+import { roleName, t } from "../language";
 import { Button } from "../ui/button";
 import { send } from "./answer";
 import { dropDraft, keepDraft, readDraft } from "./drafts";
@@ -54,7 +54,7 @@ export function MessageForm({ row, isFixed, close }: { row: MessageView; isFixed
         ref={area}
         rows={Math.min(20, Math.max(3, text.split("\n").length))}
         value={text}
-        aria-label={t().textOf(`${row.role} ${row.place}`)}
+        aria-label={t().textOf(`${roleName(row.role)} ${row.place}`)}
         onInput={(event) => {
           setText(event.currentTarget.value);
           keepDraft(id, event.currentTarget.value, row.id);
