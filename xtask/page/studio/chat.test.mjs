@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { close, command, CTX, ctx, focused, openTalk, settled } from "./harness.mjs";
@@ -467,6 +467,29 @@ test("roles have names in the language of the page", async (t) => {
   await page.locator("[data-test=composer]").fill("?");
   await page.locator("[data-test=add-message]").click();
   assert.deepEqual(await page.getByRole("menuitem").allTextContents(), ["添加为用户消息", "添加为助手消息", "添加为系统消息"]);
+  assert.deepEqual(problems, []);
+});
+
+test("a conversation in a file is renamed and deleted from its own page", async (t) => {
+  const { page, path, problems } = await studio(t, []);
+  const file = page.locator("[data-test=talk-file]");
+  await openTalk(page, "conversation.session.json");
+  const count = await page.locator(".message").count();
+  await page.locator("[data-test=talk-menu]").click();
+  await page.locator("[data-test=rename-talk]").click();
+  await focused(page, "[data-test=file-name]");
+  await page.keyboard.type("garden");
+  await page.keyboard.press("Enter");
+  await file.getByText("garden.json", { exact: true }).waitFor();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal(await page.locator(".message").count(), count);
+  assert.ok(existsSync(join(path, "garden.json")) && !existsSync(join(path, "conversation.session.json")));
+  await file.click();
+  const row = page.locator("[data-test=conversations] li").filter({ hasText: "garden.json" });
+  await row.locator("[data-test=delete]").click();
+  await page.locator("dialog [data-test=answer]").click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.ok(!existsSync(join(path, "garden.json")));
   assert.deepEqual(problems, []);
 });
 

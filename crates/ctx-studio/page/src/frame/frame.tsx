@@ -1,5 +1,4 @@
 // What stands around every page: the file, the turn, the pages, the preview.
-import { useEffect } from "preact/hooks";
 import { access, isOutdated, isReachable } from "../transport";
 import { announcement, closeToast, toasts } from "../announce";
 import { refusals } from "../files";
@@ -31,7 +30,6 @@ import { DropZone } from "../import/drop";
 import { StartPage } from "../start/start-page";
 
 export function Frame() {
-  useEffect(keepScroll, []);
   if (access.value === "closed") return <Closed />;
   const { page } = route.value;
   const isStart = page === "start";
@@ -52,7 +50,7 @@ export function Frame() {
       <Bars />
       <div class={`body on-${page}`} style={columns()}>
         {!isStart && <Navigation />}
-        <main id="page" tabIndex={-1} class={page === "preview" ? "beside" : ""}>
+        <main id="page" ref={keepScroll} tabIndex={-1} class={page === "preview" ? "beside" : ""}>
           {page === "preview" && <Inspector isAlone />}
           {page === "preset" && <PresetPage />}
           {page === "agent" && <AgentPage />}

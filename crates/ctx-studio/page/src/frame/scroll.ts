@@ -5,8 +5,6 @@ import { project } from "../transport";
 
 /** Pages that choose the scroll position themselves. */
 const OWN: PageName[] = ["preset", "talk"];
-/** Frames until a page that stays shorter than before is no longer scrolled. */
-const FRAMES = 300;
 
 const key = () => `ctx-studio/${project}/scroll`;
 
@@ -18,46 +16,55 @@ function read(): Record<string, number> {
   }
 }
 
-/** Notes and restores the place of the page. Runs while the frame is shown. */
-export function keepScroll(): () => void {
+let stop: (() => void) | undefined;
+
+/** The `ref` of the element that scrolls: it is watched while it is shown. */
+export function keepScroll(page: HTMLElement | null): void {
+  stop?.();
+  stop = page ? watch(page) : undefined;
+}
+
+function watch(page: HTMLElement): () => void {
   const places = read();
   let shown: string | undefined;
-  let isRestoring = 0;
-  const onScroll = (event: Event) => {
-    const page = event.target;
-    if (!(page instanceof HTMLElement) || page.id !== "page" || isRestoring > 0 || shown === undefined) return;
-    places[shown] = page.scrollTop;
+  let place = 0;
+  let written = 0;
+  const onScroll = () => {
+    if (shown === undefined) return;
+    // Only what a person did counts: not `restore`, and not the end of a page that became shorter.
+    const end = page.scrollHeight - page.clientHeight;
+    if (page.scrollTop === written || (page.scrollTop < place && page.scrollTop > end - 2)) return;
+    written = NaN;
+    place = page.scrollTop;
+    places[shown] = place;
     sessionStorage.setItem(key(), JSON.stringify(places));
   };
-  const restore = (place: number, frames: number) => {
-    const page = document.getElementById("page");
-    if (page) page.scrollTop = place;
-    const isThere = page && Math.abs(page.scrollTop - place) < 2;
-    if (isThere || frames === 0) isRestoring = 0;
-    else isRestoring = requestAnimationFrame(() => restore(place, frames - 1));
+  const restore = () => {
+    if (shown === undefined) return;
+    page.scrollTop = place;
+    written = page.scrollTop;
   };
-  // A person who scrolls knows better.
-  const onWheel = () => {
-    cancelAnimationFrame(isRestoring);
-    isRestoring = 0;
+  const sizes = new ResizeObserver(restore);
+  const observe = () => {
+    sizes.disconnect();
+    for (const child of page.children) sizes.observe(child);
   };
+  const children = new MutationObserver(observe);
+  children.observe(page, { childList: true });
+  observe();
   const end = effect(() => {
-    const { page } = route.value;
-    const next = address(page);
+    const { page: name } = route.value;
+    const next = address(name);
     if (next === shown) return;
-    cancelAnimationFrame(isRestoring);
-    shown = OWN.includes(page) ? undefined : next;
-    if (shown === undefined) return void (isRestoring = 0);
-    const place = places[next] ?? 0;
-    isRestoring = requestAnimationFrame(() => restore(place, FRAMES));
+    shown = OWN.includes(name) ? undefined : next;
+    place = places[next] ?? 0;
+    restore();
   });
-  document.addEventListener("scroll", onScroll, true);
-  document.addEventListener("wheel", onWheel, { capture: true, passive: true });
-  document.addEventListener("keydown", onWheel, true);
+  page.addEventListener("scroll", onScroll, { passive: true });
   return () => {
     end();
-    document.removeEventListener("scroll", onScroll, true);
-    document.removeEventListener("wheel", onWheel, true);
-    document.removeEventListener("keydown", onWheel, true);
+    sizes.disconnect();
+    children.disconnect();
+    page.removeEventListener("scroll", onScroll);
   };
 }

@@ -66,7 +66,7 @@ export const fileList = {
   folderHelp: "It is put into the folder worldbooks, where agents find it.",
   createNow: "Create",
   rename: (name: string) => `Rename ${name}`,
-  renameHelp: "References in ctx.toml, test cases and agents change too.",
+  renameHelp: "References in ctx.toml, test cases, agents and user profiles change too.",
   duplicate: (name: string) => `Duplicate ${name}`,
   delete: (name: string) => `Delete ${name}?`,
   deleteHelp: (path: string) => `${path} is removed from the disk, with its unsaved changes. This cannot be undone.`,

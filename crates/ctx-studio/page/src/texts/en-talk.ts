@@ -18,7 +18,6 @@ export const talk = {
   noConversations: "No matching conversations.",
   untitled: (time: string) => `Conversation of ${time}`,
   file: "file",
-  isFile: "A file of the folder",
   title: "Title",
   rename: "Rename…",
   renameTitle: "Rename conversation",

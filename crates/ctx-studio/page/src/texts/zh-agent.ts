@@ -66,7 +66,7 @@ export const fileList: Texts["fileList"] = {
   folderHelp: "文件放入 worldbooks 文件夹，智能体可以在那里找到。",
   createNow: "创建",
   rename: (name) => `重命名 ${name}`,
-  renameHelp: "ctx.toml、测试用例和智能体中的引用会一起更新。",
+  renameHelp: "ctx.toml、测试用例、智能体和用户档案中的引用会一起更新。",
   duplicate: (name) => `复制 ${name}`,
   delete: (name) => `删除 ${name}？`,
   deleteHelp: (path) => `${path} 会从磁盘上删除，未保存的修改也会丢失。此操作无法撤销。`,

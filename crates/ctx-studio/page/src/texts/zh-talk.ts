@@ -18,7 +18,6 @@ export const talk: Texts["talk"] = {
   noConversations: "没有匹配的对话。",
   untitled: (time) => `${time} 的对话`,
   file: "文件",
-  isFile: "文件夹中的文件",
   title: "标题",
   rename: "重命名……",
   renameTitle: "重命名对话",
