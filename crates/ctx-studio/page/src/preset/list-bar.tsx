@@ -19,7 +19,7 @@ import {
   type Filter,
   type SortName,
 } from "./list-view";
-import { isSavedKnown } from "./saved-entries";
+import { isSavedKnown } from "../saved-entries";
 import type { Preset } from "./actions";
 
 const SORTS: SortName[] = ["file", "name", "tokens"];

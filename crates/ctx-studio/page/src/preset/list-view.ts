@@ -6,8 +6,9 @@ import { anchorType, isOn, roleOf, type Entry, type Group } from "./entries";
 import type { Preset } from "./actions";
 import { folded } from "./folds";
 import { isPlaceholder, labelOf } from "./label";
-import { isChanged } from "./saved-entries";
-import { hasText, lower } from "./search";
+import { isChanged } from "../saved-entries";
+import { lower } from "../ui/marked";
+import { hasText } from "./search";
 import { groupsById, sectionLines, type EntryLine, type Line } from "./section-lines";
 import { preset } from "./state";
 
