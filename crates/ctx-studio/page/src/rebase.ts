@@ -22,8 +22,8 @@ export interface Batch {
   /** One for each edit. */
   origins?: Origin[];
   text?: string;
-  /** The digest of the text that `text` replaces. */
-  was?: string;
+  /** The digests of the texts that `text` replaces: that of the server, and those sent before it. */
+  was?: string[];
   /** Rewrites the part of the file that cannot keep its formatting. */
   rewrite?: boolean;
 }
@@ -116,7 +116,7 @@ function findIn(draft: Draft, path: readonly Step[], { pointer }: Edit): string 
 /** Rebases batches on a draft; returns them with the clashing places. `seen` is the previous draft: a value that is the
  * same in both does not clash. */
 export function rebase(batches: readonly Batch[], view: FileView, seen: FileView | undefined) {
-  const clashes: EditClash[] = [];
+  const clashes = new Map<string, EditClash>();
   const draft = new Draft(view.value);
   const before = new Draft(seen?.value ?? view.value);
   /** The values that this window sets, by place. */
@@ -130,12 +130,15 @@ export function rebase(batches: readonly Batch[], view: FileView, seen: FileView
       else own.set(place, [edit.value]);
     }
   }
+  const replaced = batches.some(({ text }) => text !== undefined) ? [digest(view.text)] : [];
   const rebased = batches.map((batch): Batch => {
     if (batch.text !== undefined) {
-      const isNews = ![batch.text, seen?.text].includes(view.text) && batch.was !== digest(view.text);
+      const isNews = view.text !== seen?.text && !batch.was?.includes(digest(view.text));
       const isOwn = batches.some(({ text }) => text === view.text);
-      if (isNews && !isOwn) clashes.push({ place: "", path: [], theirs: view.text });
-      return { ...batch, was: digest(view.text) };
+      if (isNews && !isOwn) clashes.set("", { place: "", path: [], theirs: view.text });
+      const was = [...replaced];
+      replaced.push(digest(batch.text));
+      return { ...batch, was };
     }
     const next: Batch = { ...batch, edits: [], origins: [] };
     batch.edits?.forEach((edit, at) => {
@@ -144,7 +147,8 @@ export function rebase(batches: readonly Batch[], view: FileView, seen: FileView
       const found = moved(edit, origin, draft);
       if (!found) {
         // It was removed already.
-        if (edit.op !== "remove") clashes.push({ place, path: origin.path, theirs: undefined, lost: writtenBy(edit) });
+        if (edit.op === "remove") return;
+        clashes.set(place, { place, path: origin.path, theirs: undefined, lost: writtenBy(edit) });
         return;
       }
       // The response to this insertion may have been lost.
@@ -157,14 +161,14 @@ export function rebase(batches: readonly Batch[], view: FileView, seen: FileView
       };
       const isFree =
         !isChecked || isSame(theirs, origin.was) || isSeen() || own.get(place)?.some((value) => isSame(value, theirs));
-      if (!isFree) clashes.push({ place, path: origin.path, theirs });
+      if (!isFree) clashes.set(place, { place, path: origin.path, theirs });
       draft.make(found);
       next.edits?.push(found);
       next.origins?.push(isChecked ? { ...origin, was: theirs } : origin);
     });
     return next;
   });
-  return { batches: rebased.filter(({ edits, text }) => text !== undefined || edits?.length), clashes };
+  return { batches: rebased.filter(({ edits, text }) => text !== undefined || edits?.length), clashes: [...clashes.values()] };
 }
 
 /** The same edit of another value; undefined if its entry was removed. */

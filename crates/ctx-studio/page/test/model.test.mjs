@@ -154,8 +154,9 @@ test("entries without ids are found by their index, unless the list has another 
   const free = { list: [{ content: "theirs" }, { content: "y" }] };
   assert.deepEqual(rebased(before, free, edits).places, []);
   assert.deepEqual(rebased(before, { list: [{ content: "x" }, { content: "theirs" }] }, edits).places, ["list/1/content"]);
-  const [clash] = rebased(before, { list: [{ content: "y" }] }, edits).clashes;
-  assert.deepEqual([clash.theirs, clash.lost], [undefined, "mine"]);
+  const later = { op: "set", pointer: "/list/1/content", value: "mine too" };
+  const lost = rebased(before, { list: [{ content: "y" }] }, [...edits, later]).clashes;
+  assert.deepEqual(lost.map(({ theirs, lost }) => [theirs, lost]), [[undefined, "mine too"]]);
 });
 
 test("edits that are rebased on the same file give the same file", () => {
@@ -230,9 +231,12 @@ test("lines of 100,000 entries in alternating groups", () => {
 });
 
 test("a whole text meets only the text that it was made of", () => {
-  const batch = { id: "1", text: "mine", was: digest("old") };
-  const clashes = (text) => rebase([batch], { text }, undefined).clashes.map(({ theirs }) => theirs);
+  const batch = { id: "1", text: "mine", was: [digest("old")] };
+  const clashes = (text, batches = [batch]) => rebase(batches, { text }, undefined).clashes.map(({ theirs }) => theirs);
   assert.deepEqual([clashes("old"), clashes("mine"), clashes("theirs")], [[], [], ["theirs"]]);
+  // Two texts were typed, and the server has the first one.
+  const { batches } = rebase([batch, { id: "2", text: "mine too", was: [] }], { text: "old" }, { text: "old" });
+  assert.deepEqual(["old", "mine", "theirs"].map((text) => clashes(text, batches.slice(1))), [[], [], ["theirs"]]);
 });
 
 test("words that differ are marked in both texts", () => {

@@ -14,9 +14,10 @@ import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
 import { answer, isAnswering, isAsking, send, stop, wouldSend } from "./answer";
 import { attach, AttachButton, attached, AttachedFiles, isAttaching } from "./attached";
+import { dropInput } from "./drafts";
 import { editLast, swipeLast } from "./message-actions";
 import { goToEnd, hasNewText } from "./scroll";
-import { isBusy, take, talk } from "./state";
+import { isBusy, take, talk, talkId } from "./state";
 
 const ROLES = ["user", "assistant", "system"] as const;
 /** Keys in the empty composer that switch between versions of the newest reply. */
@@ -34,17 +35,18 @@ export function Composer() {
   // What is sent names the state of the file that it goes on with.
   const isNow = isBusy.value || isAsking.value || isAnswering.value || isAttaching.value || talk.value === undefined;
   const isReplying = isAnswering.value && answer.value?.summary === undefined;
-  // What was typed meanwhile stays.
-  const clear = () => (turn.peek().input ?? "") === text && setTurn({ input: undefined });
   const add = async (role: string) => {
-    if (await take({ kind: "append", role, text })) clear();
+    const id = talkId.peek() ?? "";
+    if (await take({ kind: "append", role, text })) dropInput(id, text);
     goToEnd();
   };
   const say = async () => {
-    const files = attached.peek();
-    if (isNothing || isNow || !(await send(text, files))) return;
-    clear();
-    attached.value = attached.peek().filter((one) => !files.includes(one));
+    const [id, files] = [talkId.peek() ?? "", attached.peek()];
+    if (isNothing || isNow) return;
+    await send(text, files, undefined, () => {
+      dropInput(id, text);
+      attached.value = attached.peek().filter((one) => !files.includes(one));
+    });
   };
   const look = () =>
     wouldSend(text, attached.peek()).then(show, (error) => show(error instanceof CallError ? error.message || t().offline : String(error)));

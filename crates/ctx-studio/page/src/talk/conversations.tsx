@@ -16,7 +16,7 @@ import { Field } from "../ui/field";
 import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
 import { isAnswering } from "./answer";
-import { dropDrafts } from "./drafts";
+import { moveDrafts } from "./drafts";
 import { isFormatted, showFormatted } from "./formatted-text";
 import { openTalk, pathOf, talkId } from "./state";
 
@@ -229,7 +229,7 @@ function DeleteForm({ one, close }: { one: ProjectFile; close: () => void }) {
   useEffect(() => form.current?.querySelector("button")?.focus(), []);
   const remove = async () => {
     if (!(await change(one, "delete", {}))) return;
-    dropDrafts(one.id);
+    moveDrafts(one.id, "");
     // The next read of the folder no longer has it.
     if (inputs.peek().conversation === one.id) inputs.value = { ...inputs.peek(), conversation: undefined };
     if (talkId.peek() === one.id) go("talk", "", true);

@@ -26,7 +26,9 @@ export interface MessageProps {
 }
 
 export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
-  const [isEditing, edit] = useState(() => !row.isCut && readDraft(talkId.peek() ?? "", row.id) !== undefined);
+  const [editing, edit] = useState<"restored" | "opened" | undefined>(() =>
+    !row.isCut && readDraft(talkId.peek() ?? "", row.id) ? "restored" : undefined,
+  );
   const [isDetailed, detail] = useState(false);
   const [isAgain, again] = useState(false);
   const item = useRef<HTMLLIElement>(null);
@@ -38,10 +40,10 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
   useEffect(() => {
     if (!isToEdit) return;
     wantedEdit.value = undefined;
-    edit(true);
+    edit("opened");
   }, [isToEdit]);
   const close = () => {
-    edit(false);
+    edit(undefined);
     requestAnimationFrame(() => {
       if (document.activeElement === document.body) item.current?.querySelector<HTMLElement>("[data-test=edit]")?.focus();
     });
@@ -73,12 +75,12 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
           isFixed={isFixed}
           isLast={isLast}
           isAnswer={isAnswer}
-          edit={() => edit(true)}
+          edit={() => edit("opened")}
           detail={() => detail(!isDetailed)}
           rewrite={() => again(true)}
         />
       </div>
-      {isEditing ? <MessageForm row={row} isFixed={isFixed} close={close} /> : <Text row={row} />}
+      {editing ? <MessageForm row={row} isFixed={isFixed} isRestored={editing === "restored"} close={close} /> : <Text row={row} />}
       {row.failure && <Failure row={row} isFixed={isFixed} isLast={isLast} />}
       {row.attachments && (
         <ul class="chips" aria-label={attachedFiles}>
@@ -98,7 +100,7 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
           ))}
         </ul>
       )}
-      {isLast && row.role === "user" && !row.summary && !isEditing && (
+      {isLast && row.role === "user" && !row.summary && !editing && (
         <p class="message-foot">
           <Button icon="message-square" isDisabled={isFixed} onClick={() => void send("")} testId="answer">
             {answer}

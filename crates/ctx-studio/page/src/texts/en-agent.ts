@@ -64,6 +64,7 @@ export const fileList = {
   name: "File name",
   nameHelp: (ending: string) => `Without path. Ends in ${ending}.`,
   folderHelp: "It is put into the folder worldbooks, where agents find it.",
+  unsent: "Some edits of this file are not saved on the server yet. Resolve the conflict, or wait for the server.",
   createNow: "Create",
   rename: (name: string) => `Rename ${name}`,
   renameHelp: "References in ctx.toml, test cases, agents and user profiles change too.",

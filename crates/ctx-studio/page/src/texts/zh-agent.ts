@@ -64,6 +64,7 @@ export const fileList: Texts["fileList"] = {
   name: "文件名",
   nameHelp: (ending) => `不含路径，扩展名为 ${ending}。`,
   folderHelp: "文件放入 worldbooks 文件夹，智能体可以在那里找到。",
+  unsent: "此文件的部分编辑尚未送达服务器。请先解决冲突，或等待服务器响应。",
   createNow: "创建",
   rename: (name) => `重命名 ${name}`,
   renameHelp: "ctx.toml、测试用例、智能体和用户档案中的引用会一起更新。",

@@ -39,6 +39,8 @@ export const talk: Texts["talk"] = {
   compressMore: "压缩……",
   compressTitle: "压缩对话",
   cancel: "取消",
+  editKept: "修改已保留。再次编辑此消息即可继续。",
+  changedMessage: "开始编辑后，这条消息已被修改。",
   stepCompress: (count) => `压缩 ${count} 条消息`,
   steps: {
     "add user": "发送消息",
