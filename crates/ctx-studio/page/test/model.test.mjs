@@ -203,7 +203,7 @@ test("edits of 130,000 entries, and their rebase, are linear", () => {
     const theirs = apply(value, [{ op: "set", pointer: "/entries/5/content", value: "theirs" }]);
     // Another window removed the first entry of the list.
     const fewer = entries === list ? apply(theirs, [{ op: "remove", pointer: "/entries/0" }]) : theirs;
-    for (const edits of [setAll(rows, "disable", true), copies, removals]) {
+    for (const edits of [setAll(rows, "disable", true), ...(entries === list ? [copies, removals] : [])]) {
       const result = apply(value, edits);
       assert.equal(entriesOf(result).length, edits === copies ? 2 * MANY : edits === removals ? 2 : MANY);
       const { batches } = rebase([{ id: "1", edits, origins: originsOf(value, edits) }], { value: fewer }, { value });
