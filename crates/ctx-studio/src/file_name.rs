@@ -26,13 +26,9 @@ pub(crate) fn file_name(name: &str, extension: &str) -> Result<String, Refusal> 
         _ => name.trim(),
     };
     let full = format!("{stem}{end}");
-    let is_allowed = !stem.is_empty()
+    let is_allowed = is_portable(stem)
         && full.chars().count() <= MAX_NAME
         && full.len() <= MAX_BYTES
-        && !stem.starts_with(['.', ' '])
-        && !stem.ends_with(['.', ' '])
-        && !stem.contains(|letter: char| letter.is_control() || FORBIDDEN.contains(letter))
-        && !is_device(stem)
         && !is_case(Path::new(&full));
     if is_allowed {
         return Ok(full);
@@ -43,6 +39,20 @@ pub(crate) fn file_name(name: &str, extension: &str) -> Result<String, Refusal> 
         bytes = MAX_BYTES
     );
     Err(Refusal::malformed(phrase!("invalid file name `{name}`", name = excerpt(name))).with_help(help))
+}
+
+/// Returns whether a name, without an extension, is allowed on every system.
+pub(crate) fn is_portable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(['.', ' '])
+        && !name.ends_with(['.', ' '])
+        && !name.contains(is_forbidden)
+        && !is_device(name)
+}
+
+/// Returns whether a name cannot contain a character.
+pub(crate) fn is_forbidden(character: char) -> bool {
+    character.is_control() || FORBIDDEN.contains(character)
 }
 
 /// Returns whether Windows opens a device instead of a file with this name.

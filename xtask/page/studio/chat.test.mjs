@@ -463,6 +463,29 @@ test("Markdown of messages is shown as elements or as it is, and stays harmless"
   assert.deepEqual(problems, []);
 });
 
+test("a reply of hostile lines does not hold up the page", async (t) => {
+  const lines = ["*a_b".repeat(5_000), "|a".repeat(5_000), `#${" ".repeat(24_000)}\u2028x`, `${"~".repeat(24_000)}\`x`];
+  const pieces = lines.flatMap((line) => [...(line.match(/[^]{1,200}/g) ?? []), "\n\n"]);
+  const { page, problems } = await studio(t, [[...pieces.map((content) => chunk({ content })), chunk({}, "stop"), DONE]]);
+  await page.evaluate(() => {
+    // How often the reply changes between two frames.
+    window.most = 0;
+    let changes = 0;
+    new MutationObserver((all) => all.some(({ target }) => target.parentElement?.closest("[data-test=live-text]")) && (window.most = Math.max(window.most, ++changes))).observe(document.body, { subtree: true, childList: true, characterData: true });
+    const frame = () => {
+      changes = 0;
+      requestAnimationFrame(frame);
+    };
+    frame();
+  });
+  await page.locator("[data-test=composer]").fill("Well?");
+  await page.keyboard.press("Enter");
+  await last(page).locator(".text", { hasText: "|a|a" }).waitFor();
+  await page.locator("[data-test=live]").waitFor({ state: "detached" });
+  assert.ok((await page.evaluate(() => window.most)) <= 1, "the reply is drawn once per frame");
+  assert.deepEqual(problems, []);
+});
+
 test("a conversation opens at its end, follows it, and keeps the place of who reads further up", async (t) => {
   let more = () => {};
   const { page, problems } = await studio(
@@ -602,6 +625,19 @@ test("conversations are renamed, searched by title and text, and deleted after a
   await page.locator("[data-test=delete-now]").click();
   await page.locator("[data-test=make-session], [data-test=composer]").first().waitFor();
   assert.deepEqual(JSON.parse(ctx(path, "session", "list", "--json")), []);
+  assert.deepEqual(problems, []);
+});
+
+test("roles have names in the language of the page", async (t) => {
+  const { page, problems } = await studio(t, []);
+  await page.locator("[data-test=lang]").click();
+  await page.locator(".message .role", { hasText: "用户" }).first().waitFor();
+  const roles = await page.locator(".message .role").allTextContents();
+  assert.deepEqual([...new Set(roles)].sort(), ["助手", "用户"]);
+  assert.ok(await last(page).getByRole("button", { name: /用户 3/ }).count());
+  await page.locator("[data-test=composer]").fill("?");
+  await page.locator("[data-test=add-message]").click();
+  assert.deepEqual(await page.getByRole("menuitem").allTextContents(), ["添加为用户消息", "添加为助手消息", "添加为系统消息"]);
   assert.deepEqual(problems, []);
 });
 

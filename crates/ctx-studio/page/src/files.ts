@@ -51,7 +51,7 @@ export class OpenFile {
   readonly failure: Signal<CallError | undefined> = signal(undefined);
   /** The value with the edits that are still on their way. */
   readonly value: ReadonlySignal<unknown> = computed(() =>
-    this.pending.value.reduce((value, batch) => apply(value, batch.edits ?? []), this.server.value?.value),
+    apply(this.server.value?.value, this.pending.value.flatMap(({ edits = [] }) => edits)),
   );
   /** The same for the text; structured edits show in it once the server has made them. */
   readonly text = computed(
@@ -155,8 +155,9 @@ export class OpenFile {
   }
 
   /** Changes the draft: at once in this page, and soon on the server. */
-  edit(...edits: Edit[]): void {
+  edit(...all: (Edit | readonly Edit[])[]): void {
     if (this.isReadOnly.value) return;
+    const edits = all.flat();
     const waiting = this.pending.value;
     const last = waiting.at(-1);
     const [only] = edits;
@@ -349,7 +350,8 @@ export class OpenFile {
         const before = waiting.find(({ id }) => id === batch.id);
         if (before && this.#sent.has(before)) this.#sent.add(batch);
       }
-      const isNew = ({ place }: EditClash) => !clashes.some((clash) => clash.place === place);
+      const places = new Set(clashes.map(({ place }) => place));
+      const isNew = ({ place }: EditClash) => !places.has(place);
       if (clashes.length > 0) this.#clashes.value = [...this.#clashes.peek().filter(isNew), ...clashes];
       if (waiting.length > 0 || this.pending.peek().length > 0) this.#put(batches);
     });

@@ -1,12 +1,13 @@
 // The next message of the user. It is the input of the turn, so the preview shows it while the user types.
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { copyText } from "../copy";
+import { indented } from "../indented";
 import { PrefixNote } from "../inspector/prefix-note";
 import { preview } from "../preview";
 import { projectInfo } from "../project";
 import { CallError } from "../transport";
 import { setTurn, turn } from "../turn";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icon";
@@ -105,7 +106,7 @@ export function Composer() {
             label={texts.onlyAdd}
             icon="plus"
             isDisabled={isBlank || isNow || attached.value.length > 0}
-            items={() => ROLES.map((role) => ({ label: texts.addAs(role), testId: `add-${role}`, run: () => void add(role) }))}
+            items={() => ROLES.map((role) => ({ label: texts.addAs(roleName(role)), testId: `add-${role}`, run: () => void add(role) }))}
             testId="add-message"
           />
           <span class="gap" />
@@ -151,6 +152,8 @@ function Usage() {
 
 /** The request, indented for reading. Copying gives the exact body. */
 function RequestDialog({ body, close }: { body: string; close: () => void }) {
+  // Where there is no body, an error message is shown.
+  const text = useMemo(() => (body.startsWith("{") ? indented(body) : body), [body]);
   return (
     <Dialog
       title={t().talk.requestTitle}
@@ -163,17 +166,8 @@ function RequestDialog({ body, close }: { body: string; close: () => void }) {
       }
     >
       <pre class="request" tabIndex={0} data-test="request">
-        {indented(body)}
+        {text}
       </pre>
     </Dialog>
   );
-}
-
-function indented(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    // An error message instead of a body.
-    return body;
-  }
 }

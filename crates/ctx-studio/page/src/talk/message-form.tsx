@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { MessageView } from "../api";
 import { toast } from "../announce";
 import { Versions } from "../frame/versions";
-import { t } from "../language";
+import { roleName, t } from "../language";
 import { digest } from "../rebase";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
@@ -79,7 +79,7 @@ export function MessageForm({ row, isFixed, isRestored, close }: Props) {
         ref={area}
         rows={Math.min(20, Math.max(3, text.split("\n").length))}
         value={text}
-        aria-label={t().textOf(`${row.role} ${row.place}`)}
+        aria-label={t().textOf(`${roleName(row.role)} ${row.place}`)}
         onInput={(event) => type(event.currentTarget.value)}
         data-test="message-text"
       />

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MessageView } from "../api";
 import { copyText } from "../copy";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { toggled } from "../inspector/state";
 import { Button, IconButton } from "../ui/button";
 import { Icon } from "../ui/icon";
@@ -49,7 +49,7 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
     });
   };
   const { states, summaryOf, attachedFiles, answer } = t().talk;
-  const label = row.summary ? summaryOf(row.summary.messages) : `${row.role} ${row.place}`;
+  const label = row.summary ? summaryOf(row.summary.messages) : `${roleName(row.role)} ${row.place}`;
   const isFailed = row.failure !== undefined;
   return (
     <li
@@ -60,7 +60,7 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
     >
       <div class="line">
         <span class="number">{row.place}</span>
-        {row.summary ? <Stack row={row} /> : <b class={`role ${row.role}`}>{row.role}</b>}
+        {row.summary ? <Stack row={row} /> : <b class={`role ${row.role}`}>{roleName(row.role)}</b>}
         {row.name && <span>{row.name}</span>}
         {row.state !== "sent" && !isFailed && <span class="badge">{states[row.state]}</span>}
         <span class="gap" />

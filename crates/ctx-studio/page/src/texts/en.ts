@@ -77,6 +77,8 @@ export const en = {
   clauses: (first: string, second: string) => `${first}; ${second}`,
   sentences: (first: string, second: string) => `${first}. ${second}`,
 
+  roles: { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool" } as Record<string, string>,
+
   // The turn
   turn: "Turn",
   input: "User message",

@@ -126,7 +126,7 @@ export const talk: Texts["talk"] = {
   messageHintTouch: "输入消息……",
   sendIt: "发送",
   onlyAdd: "只添加，不请求回复",
-  addAs: (role) => `添加为 ${role} 消息`,
+  addAs: (role) => `添加为${role}消息`,
   newText: "有新内容",
   showRequest: "查看请求",
   requestTitle: "请求",

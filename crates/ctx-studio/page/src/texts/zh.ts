@@ -76,6 +76,8 @@ export const zh: Texts = {
   clauses: (first, second) => `${first}；${second}`,
   sentences: (first, second) => `${first}。${second}`,
 
+  roles: { system: "系统", developer: "开发者", user: "用户", assistant: "助手", tool: "工具" },
+
   // 轮次
   turn: "本轮",
   input: "用户消息",
