@@ -28,7 +28,7 @@ pub enum ReasoningRule {
     /// Replies keep their reasoning.
     #[default]
     Keep,
-    /// Replies lose their reasoning if text is inserted.
+    /// Replies lose their reasoning if the request has text that can change.
     DropIfInserted,
     /// Replies lose their reasoning.
     Drop,
@@ -81,8 +81,8 @@ impl AppendOnly {
         Self { prefix: Some(Arc::new(prefix)), ..Self::default() }
     }
 
-    /// Creates the value for a request that no later request repeats. Text that can change goes to the end, only
-    /// for this turn.
+    /// Creates the value for a request that no later request repeats. System messages that can change go to the end,
+    /// only for this turn.
     pub fn stateless() -> Self {
         Self { is_stateless: true, ..Self::default() }
     }
@@ -175,6 +175,7 @@ impl AppendOnly {
         let mut prefill = take_prefill(&mut messages, front);
         let FixedParts { settled: mut joined, mut single_turn } = fixed;
         let (mut inserted, mut sent) = (Vec::new(), Vec::new());
+        let mut has_changing_text = false;
         let mut texts = CurrentTexts::default();
         let is_repeated = joined.is_empty() && !messages.iter().any(is_of_history);
         for (index, message) in messages.into_iter().enumerate() {
@@ -189,7 +190,13 @@ impl AppendOnly {
             let sum = texts.add(&message, has_variables);
             let is_constant = || index < front && is_constant_entry(&message, macros);
             if self.is_stateless && !is_constant() {
-                inserted.push(message.with(|message| message.join_rule = JoinRule::None));
+                has_changing_text = true;
+                // After the pending message, an example would replace the question or become the reply.
+                if message.role.is_instruction() {
+                    inserted.push(message.with(|message| message.join_rule = JoinRule::None));
+                } else {
+                    joined.push(message);
+                }
                 continue;
             }
             let Some(prefix) = &self.prefix else {
@@ -212,7 +219,7 @@ impl AppendOnly {
         add_sent_decisions(&sent, &mut decisions);
         let is_dropped = match self.reasoning {
             ReasoningRule::Keep => false,
-            ReasoningRule::DropIfInserted => !inserted.is_empty(),
+            ReasoningRule::DropIfInserted => has_changing_text,
             ReasoningRule::Drop => true,
         };
         if is_dropped {
@@ -220,7 +227,8 @@ impl AppendOnly {
                 drop_reasoning(message, &mut decisions);
             }
         }
-        joined.append(&mut inserted);
+        let end = before_reply(&joined);
+        joined.splice(end..end, inserted);
         joined.append(&mut single_turn);
         joined.append(&mut prefill);
         joined.extend(continued);
@@ -340,6 +348,11 @@ fn placed(mut message: Message, is_front: bool, decisions: &mut Vec<Decision>) -
         message.place = Place::Gap { multiple: false };
     }
     message
+}
+
+/// Returns the place before assistant messages at the end, which the model continues.
+pub(crate) fn before_reply(messages: &[Message]) -> usize {
+    messages.iter().rposition(|message| message.role != Role::Assistant).map_or(0, |last| last + 1)
 }
 
 fn is_of_history(message: &Message) -> bool {

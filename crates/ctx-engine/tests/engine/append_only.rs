@@ -641,6 +641,42 @@ fn stateless_requests_begin_with_constant_text() {
     assert_eq!(reasoning(&contexts), [0, 0]);
 }
 
+/// Returns the messages of a stateless request.
+fn send_stateless(agent: &Value, stored: &[(Role, &str)]) -> Vec<String> {
+    let agent = read_agent(agent.to_string().as_bytes(), "a.json").unwrap();
+    let compiled = ENGINE.compile(&agent.value, &Compile::default());
+    let (session, _) = Session::linear("s", stored.iter().map(|(role, text)| Node::new(*role, *text)));
+    let turn = TurnInput::default().with(|turn| {
+        turn.is_stateless = true;
+        turn.at_millis = Some(0);
+    });
+    let context = compiled.assemble_blocking(&session, &turn).unwrap();
+    context.messages.iter().map(|message| format!("{}: {}", message.role, message.text())).collect()
+}
+
+#[test]
+fn stateless_requests_end_with_the_conversation() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "role": "user", "content": "What is the time at {{time}}?" },
+        { "role": "assistant", "content": "It is {{time}}." },
+        { "type": "chat_history" },
+        { "role": "system", "content": "Be brief.", "injectionStrategy": { "type": "depth", "depth": 2 } }] });
+    let messages = send_stateless(&agent, &[(Role::User, "And now?"), (Role::Assistant, "It")]);
+    insta::assert_snapshot!(messages.join("\n"), @"
+    user: What is the time at 12:00 AM?
+    assistant: It is 12:00 AM.
+    user: And now?
+    system: Be brief.
+    assistant: It
+    ");
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "type": "chat_history" },
+        { "role": "assistant", "content": "I like rain.", "injectionStrategy": { "type": "depth", "depth": 1 } }] });
+    let messages =
+        send_stateless(&agent, &[(Role::User, "Hello"), (Role::Assistant, "Hi"), (Role::User, "Rain?")]);
+    assert_eq!(messages.last().map(String::as_str), Some("user: Rain?"));
+}
+
 #[test]
 fn sends_examples_once_when_a_reply_is_regenerated() {
     let agent = json!({ "prefix": "append-only", "presetMessages": [
