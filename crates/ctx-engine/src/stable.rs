@@ -10,7 +10,6 @@ use ctx_types::report::{StablePart, Unstable};
 use ctx_types::{
     CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, phrase,
 };
-use ctx_worldbook::internal::Cause;
 
 use crate::compiled_agent::CompiledAgent;
 
@@ -37,7 +36,7 @@ impl<'a> Stability<'a> {
             further,
             rules,
             settled: rules.map(ActiveRules::rules).map_or(0, RuleSet::settled_depth),
-            constant: run.blackboard.get().map(constant).unwrap_or_default(),
+            constant: run.blackboard.get().map(WorldbookScan::constant_entries).unwrap_or_default(),
             is_shortened: skipped > 0 || dropped > 0,
         }
     }
@@ -203,13 +202,6 @@ fn is_said(message: &Message) -> bool {
 /// Whether a source may write other text into the same message.
 fn may_write_other_text(source: &Source) -> bool {
     matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
-}
-
-fn constant(scan: &WorldbookScan) -> BTreeSet<Arc<str>> {
-    let active = scan.scan.activations.iter().filter(|activation| activation.cause == Cause::Constant);
-    let members = active.filter_map(|activation| scan.set.members().get(activation.member));
-    let certain = members.filter(|member| member.entry.probability.is_none());
-    certain.map(|member| member.id.clone()).collect()
 }
 
 /// The leading system messages get a separate mark: it survives edits of the conversation.

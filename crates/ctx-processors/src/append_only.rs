@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::macro_values::AgentMacros;
@@ -61,6 +61,14 @@ pub(crate) struct FixedParts {
     settled: Vec<Message>,
     /// Messages of this turn only.
     single_turn: Vec<Message>,
+}
+
+/// Facts that decide whether a text can change in later turns.
+pub(crate) struct TextStability<'a> {
+    pub(crate) macros: &'a AgentMacros,
+    pub(crate) has_variables: bool,
+    /// Worldbook entries that every turn has.
+    pub(crate) constant_entries: BTreeSet<Arc<str>>,
 }
 
 /// The messages of a draft, and which texts are new.
@@ -167,8 +175,7 @@ impl AppendOnly {
         &self,
         fixed: FixedParts,
         assembled: AssembledPreset,
-        macros: &AgentMacros,
-        has_variables: bool,
+        stability: &TextStability<'_>,
     ) -> JoinedDraft {
         let AssembledPreset { mut messages, front, mut decisions } = assembled;
         let continued = messages.pop_if(|message| message.is_continuation_prefix);
@@ -186,9 +193,9 @@ impl AppendOnly {
             if message.is_silent {
                 continue;
             }
-            let has_variables = has_variables && message.text().contains("$[");
+            let has_variables = stability.has_variables && message.text().contains("$[");
             let sum = texts.add(&message, has_variables);
-            let is_constant = || index < front && is_constant_entry(&message, macros);
+            let is_constant = || index < front && stability.is_constant(&message);
             if self.is_stateless && !is_constant() {
                 has_changing_text = true;
                 // After the pending message, an example would replace the question or become the reply.
@@ -255,17 +262,24 @@ fn take_prefill(messages: &mut Vec<Message>, front: usize) -> Vec<Message> {
     prefill
 }
 
-/// Returns whether an entry of the preset has no macro that changes every turn.
-fn is_constant_entry(message: &Message, macros: &AgentMacros) -> bool {
-    let is_volatile = |source: &Source| {
-        let known = source.id.as_deref().and_then(|name| macros.registry.get(name, macros.dialect));
+impl TextStability<'_> {
+    /// Returns whether every turn has an entry, and it has no macro that changes every turn.
+    fn is_constant(&self, message: &Message) -> bool {
+        let segments = message.written.iter().flat_map(|segment| segment.via.iter().chain([&segment.source]));
+        let is_entry = matches!(message.source.kind, SourceKind::Preset | SourceKind::Worldbook);
+        is_entry && !std::iter::once(&message.source).chain(segments).any(|source| self.can_change(source))
+    }
+
+    fn can_change(&self, source: &Source) -> bool {
+        let id = source.id.as_deref().unwrap_or_default();
         match source.kind {
-            SourceKind::Macro => known.is_none_or(|known| known.volatile),
+            SourceKind::Macro => {
+                self.macros.registry.get(id, self.macros.dialect).is_none_or(|known| known.volatile)
+            }
+            SourceKind::Worldbook => !self.constant_entries.contains(id),
             kind => kind == SourceKind::Variable,
         }
-    };
-    let mut sources = message.written.iter().flat_map(|segment| segment.via.iter().chain([&segment.source]));
-    message.source.kind == SourceKind::Preset && !sources.any(is_volatile)
+    }
 }
 
 /// The texts of the turn by source, before other processors change them.
