@@ -62,6 +62,12 @@ impl TurnCache {
         self.lock_compression().is_set()
     }
 
+    /// Returns a cache for another branch of the conversation. It shares the index of `recall`. O(1).
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { compression: Mutex::new(self.compression()), recall: self.recall() }
+    }
+
     pub(crate) fn compression(&self) -> CompressionCache {
         self.lock_compression().clone()
     }

@@ -232,9 +232,6 @@ pub(crate) async fn preview(
     if let Some((Some(lease), cached)) = leased {
         put_back(lease, cached);
     }
-    if let Some(cache) = cache {
-        cache.store(&server.caches);
-    }
     preview.map_err(ApiError::from)
 }
 
@@ -457,7 +454,8 @@ impl Turn {
                     server.responses.insert((request.owner, id), StoredResponse { conversation: name, node });
                 }
             }
-            TurnConversation::Unnamed(unnamed) => unnamed.cache.store(&server.caches),
+            TurnConversation::Unnamed(unnamed) if is_answered => unnamed.cache.store(&server.caches),
+            TurnConversation::Unnamed(_) => {}
         }
         match end.outcome {
             _ if is_answered => Ok(response),

@@ -13,7 +13,7 @@ use crate::api_error::ApiError;
 use crate::conversation_cache::{CachedConversation, ConversationLease, load};
 use crate::conversation_name::ConversationName;
 use crate::gateway::Server;
-use crate::history_cache::{self, FoundCache};
+use crate::history_cache::{self, FoundCache, HistoryScope};
 use crate::keys::KeyEntry;
 use crate::memory::ReservedMemory;
 use crate::request_options::stored_id;
@@ -155,7 +155,8 @@ pub(crate) fn build_unnamed(
     request: &mut GatewayRequest,
 ) -> (UnnamedConversation, Option<String>) {
     let mut messages = std::mem::take(&mut request.body.messages);
-    let cache = history_cache::take(&server.caches, (&request.owner, &agent.agent), &messages);
+    let scope = HistoryScope { owner: &request.owner, agent: &agent.agent, model: agent.setup.model() };
+    let cache = history_cache::find(&server.caches, scope, &messages);
     let input = messages.pop_if(|last| is_plain_text(last)).and_then(|last| last.content);
     let (mut others, mut instructions) = (0, 0);
     // The ids of a history do not depend on system messages, because its cache does not.
