@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ctx_engine::PreparedInput;
-use ctx_types::internal::{BlockOrder, without_marks};
+use ctx_types::internal::{BlockOrder, remove_marks, without_marks};
 use ctx_types::session::{Node, NodeId, NodePatch, Patch, Session, SessionError, SessionOp, StoredToolCall};
 use ctx_types::{Content, ContentPart, Role};
 use serde_json::Value;
@@ -16,6 +16,8 @@ pub(crate) struct RequestMessage {
     pub(crate) node: Node,
     /// The stored message, once there is one.
     pub(crate) stored: Option<NodeId>,
+    /// Whether this request added the stored message.
+    is_added: bool,
 }
 
 /// Rules for requests that repeat no stored message, or one.
@@ -29,12 +31,24 @@ pub(crate) struct AlignmentRules<'a> {
 
 impl RequestMessage {
     pub(crate) fn new(node: Node) -> Self {
-        Self { node, stored: None }
+        Self { node, stored: None, is_added: false }
     }
 
     /// Returns whether the message still has to be stored.
     pub(crate) fn is_new(&self) -> bool {
         self.stored.is_none() && !is_instruction(&self.node)
+    }
+
+    /// Returns the message to store, without cache marks, which apply only to this request.
+    pub(crate) fn to_stored(&self) -> Node {
+        let mut node = self.node.clone();
+        remove_marks(&mut node);
+        node
+    }
+
+    /// Sets the message that was stored for this one.
+    pub(crate) fn set_added(&mut self, id: NodeId) {
+        (self.stored, self.is_added) = (Some(id), true);
     }
 }
 
@@ -96,7 +110,7 @@ pub(crate) fn align_below(
 /// Gives calls without ids, and their results, the ids of the stored calls.
 pub(crate) fn take_stored_ids(session: &Session, messages: &mut [RequestMessage]) {
     let mut ids: HashMap<Arc<str>, Arc<str>> = HashMap::new();
-    for RequestMessage { node, stored } in messages {
+    for RequestMessage { node, stored, .. } in messages {
         let stored = stored.as_ref().and_then(|id| session.node(id));
         let known = stored.into_iter().flat_map(|stored| &stored.tool_calls);
         for (call, known) in node.tool_calls.iter_mut().zip(known) {
@@ -300,7 +314,8 @@ fn is_same_call(one: &StoredToolCall, other: &StoredToolCall) -> bool {
 }
 
 /// Returns the conversation as a request sends it: with the system messages of the request and, if the provider has the
-/// client's dialect, with the contents and fields of the messages that it repeats. `None` if the stored one is the same.
+/// client's dialect, with the contents and fields of the messages that it repeats. Only messages of the request have
+/// cache marks. `None` if the stored one is the same.
 pub(crate) fn sent_session(
     stored: &Session,
     messages: &[RequestMessage],
@@ -312,9 +327,8 @@ pub(crate) fn sent_session(
         let ids = leading.filter_map(|node| node.id.clone());
         ops.extend(ids.map(|id| SessionOp::Toggle { id, enabled: false }));
     }
-    let patches =
-        messages.iter().filter(|_| is_same_dialect).filter_map(|message| patch_message(stored, message));
-    let nodes: Vec<NodePatch> = patches.collect();
+    let shown = messages.iter().filter(|message| is_same_dialect || message.is_added);
+    let nodes: Vec<NodePatch> = shown.filter_map(|message| patch_message(stored, message)).collect();
     if !nodes.is_empty() {
         ops.push(SessionOp::Patch(Patch { nodes, active_leaf: None }));
     }

@@ -41,7 +41,7 @@ use crate::turn_conversation::{
 const CHUNK_BUFFER: usize = 16;
 
 /// Diagnostics about parts of a request that are not sent.
-const LOSSES: [ctx_types::Code; 9] = [
+const LOSSES: [ctx_types::Code; 10] = [
     codes::BLOCK_FIELDS,
     codes::PART_NOT_ACCEPTED,
     codes::PARAMETER_NOT_SENT,
@@ -51,6 +51,7 @@ const LOSSES: [ctx_types::Code; 9] = [
     codes::ATTACHMENT_NOT_SENT,
     codes::CALLS_NOT_SENT,
     codes::BLANK_NOT_SENT,
+    codes::CACHE_MARK,
 ];
 
 /// Maximum number of system messages of a named request. Each is inserted into the conversation.
@@ -515,8 +516,8 @@ fn record_losses(progress: &Mutex<TurnProgress>, diagnostics: &[Diagnostic]) {
         let place = diagnostic.location.pointer.as_deref().unwrap_or_default();
         tracing::debug!(code = %diagnostic.code, place, "a finding");
         let is_hint = match diagnostic.code {
-            // An info names fields that the model does not read.
-            codes::BLOCK_FIELDS => diagnostic.severity == Severity::Info,
+            // An info names fields that the model does not read, or marks that have no effect.
+            codes::BLOCK_FIELDS | codes::CACHE_MARK => diagnostic.severity == Severity::Info,
             codes::PART_NOT_ACCEPTED => lock(progress).sends_all_parts,
             _ => false,
         };

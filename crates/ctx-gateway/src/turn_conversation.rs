@@ -228,7 +228,7 @@ async fn store_messages(
         cached.conversation.apply(store, StepLabel::SWITCH_BRANCH, op, Some(at)).await?;
     }
     for message in messages.iter_mut().filter(|message| message.is_new()) {
-        message.stored = Some(cached.conversation.append(store, message.node.clone(), Some(at)).await?);
+        message.set_added(cached.conversation.append(store, message.to_stored(), Some(at)).await?);
     }
     Ok(cached)
 }
@@ -249,9 +249,9 @@ pub(crate) fn append_messages(
         let (number, id) = free.expect("an unbounded range has a free id");
         next = number + 1;
         let parent = session.active_leaf_id().clone();
-        let node = Box::new(message.node.clone().with_id(id.clone()));
+        let node = Box::new(message.to_stored().with_id(id.clone()));
         session.apply(&SessionOp::Append { parent, node })?;
-        message.stored = Some(id);
+        message.set_added(id);
     }
     Ok(())
 }

@@ -45,6 +45,27 @@ fn places_cache_marks_unless_the_client_does() {
 }
 
 #[test]
+fn keeps_marks_of_tools_and_system_in_named_conversations() {
+    let agent =
+        "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n";
+    let gateway = gateway(agent, Dialect::Anthropic, None);
+    let [short, long] = [json!({ "type": "ephemeral" }), json!({ "type": "ephemeral", "ttl": "1h" })];
+    for turn in 0..5 {
+        let text = json!({ "type": "text", "text": format!("Question {turn}"), "cache_control": short });
+        let body = json!({ "model": "ada", "max_tokens": 9,
+            "tools": [{ "name": "look", "input_schema": { "type": "object" }, "cache_control": long }],
+            "system": [{ "type": "text", "text": "Be kind.", "cache_control": long }],
+            "messages": [{ "role": "user", "content": [text] }] });
+        let named = [("x-ctx-conversation", "c")];
+        let response = gateway.ask("POST", "/v1/messages", &named, body.to_string().as_bytes());
+        assert_eq!(response.status, 200, "{response:?}");
+        let sent = gateway.request().json();
+        let count = |place: &str| sent[place].to_string().matches("\"ephemeral\"").count();
+        assert_eq!(["tools", "system", "messages"].map(count), [1, 1, 1], "{sent}");
+    }
+}
+
+#[test]
 fn puts_changing_text_last_unless_the_agent_moves_it() {
     for (prefix, expected) in [
         ("", ["You are Ada.", "Hello", "It is January 31, 2026."]),

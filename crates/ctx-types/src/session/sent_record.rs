@@ -356,9 +356,11 @@ fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
     sum.to_string().into()
 }
 
+/// Fields that ask a provider to cache.
+const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
+
 /// Returns a part, or the fields of one provider, without its cache mark.
 pub fn without_marks(part: &Value) -> Cow<'_, Value> {
-    const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
     if !MARKS.iter().any(|key| part.get(*key).is_some()) {
         return Cow::Borrowed(part);
     }
@@ -367,6 +369,49 @@ pub fn without_marks(part: &Value) -> Cow<'_, Value> {
         fields.retain(|key, _| !MARKS.contains(&key.as_str()));
     }
     Cow::Owned(part)
+}
+
+/// Removes the cache marks of a message, of its blocks, and of its calls.
+pub fn remove_marks(node: &mut Node) {
+    if let Some(Content::Parts(parts)) = &mut node.content {
+        for part in parts {
+            let ContentPart::Other(value) = part else { continue };
+            let unmarked = match without_marks(value) {
+                Cow::Owned(unmarked) => unmarked,
+                Cow::Borrowed(_) => continue,
+            };
+            *value = Arc::new(unmarked);
+        }
+    }
+    let calls = node.tool_calls.iter_mut().map(|call| &mut call.kept);
+    for kept in std::iter::once(&mut node.kept).chain(calls) {
+        for key in MARKS {
+            kept.remove(key);
+        }
+        for key in ["content", "providerFields"] {
+            if kept.get_mut(key).is_some_and(clear_marks) {
+                kept.remove(key);
+            }
+        }
+    }
+}
+
+/// Removes marks at all levels. Returns whether a value had only marks.
+fn clear_marks(value: &mut Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            let count = fields.len();
+            fields.retain(|key, value| !MARKS.contains(&key.as_str()) && !clear_marks(value));
+            fields.is_empty() && count > 0
+        }
+        Value::Array(items) => {
+            for item in items {
+                clear_marks(item);
+            }
+            false
+        }
+        _ => false,
+    }
 }
 
 /// Returns fields by provider as JSON; `None` if they contain only cache marks.
