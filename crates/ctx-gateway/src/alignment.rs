@@ -283,7 +283,8 @@ impl PartialEq for ComparedMessage<'_> {
         let calls = || self.node.tool_calls.iter().zip(&other.node.tool_calls);
         self.role == other.role
             // Some clients do not repeat the text before calls.
-            && (self.text == other.text || self.has_calls())
+            && (self.text == other.text
+                || self.has_calls() && (self.text.is_empty() || other.text.is_empty()))
             && is_same_id(self.node.tool_call_id.as_deref(), other.node.tool_call_id.as_deref())
             && self.node.is_tool_error() == other.node.is_tool_error()
             && self.node.tool_calls.len() == other.node.tool_calls.len()
@@ -459,6 +460,9 @@ mod tests {
         assert_eq!(align_calls(vec![calling("", "call-0-0"), result("call-0-0")]), expected);
         let (stored, after, _) = align_calls(vec![calling("", "c2"), result("c2")]);
         assert_eq!((stored, after), (vec![None, None], id("n2")));
+        // The text differs: another message, not the stored one without its text.
+        let (stored, ..) = align_calls(vec![calling("Edited.", "c1"), result("c1")]);
+        assert!(stored.iter().all(Option::is_none));
     }
 
     #[test]
