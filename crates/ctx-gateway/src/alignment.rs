@@ -1,6 +1,7 @@
 //! Finds the messages of a request in a stored conversation, and shows the conversation as the request has it.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -247,6 +248,8 @@ struct ComparedMessage<'a> {
     role: Role,
     text: Cow<'a, str>,
     node: &'a Node,
+    /// The arguments of the calls as JSON, once a comparison needs them.
+    arguments: OnceCell<Vec<Option<Value>>>,
 }
 
 impl<'a> ComparedMessage<'a> {
@@ -258,7 +261,22 @@ impl<'a> ComparedMessage<'a> {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
             Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
         };
-        Self { role: node.role.unwrap_or_default(), text, node }
+        Self { role: node.role.unwrap_or_default(), text, node, arguments: OnceCell::new() }
+    }
+
+    /// Compares calls with the same index.
+    fn has_same_call(&self, other: &Self, index: usize) -> bool {
+        let (one, two) = (&self.node.tool_calls[index], &other.node.tool_calls[index]);
+        is_same_id(one.id.as_deref(), two.id.as_deref())
+            && one.name == two.name
+            && (one.arguments.as_deref().unwrap_or_default() == two.arguments.as_deref().unwrap_or_default()
+                // Some dialects send arguments as JSON, whose spaces are lost.
+                || self.arguments(index).is_some_and(|arguments| Some(arguments) == other.arguments(index)))
+    }
+
+    fn arguments(&self, index: usize) -> Option<&Value> {
+        let parse = |call: &StoredToolCall| serde_json::from_str(call.arguments.as_deref()?).ok();
+        self.arguments.get_or_init(|| self.node.tool_calls.iter().map(parse).collect())[index].as_ref()
     }
 
     fn has_calls(&self) -> bool {
@@ -280,7 +298,6 @@ impl<'a> ComparedMessage<'a> {
 
 impl PartialEq for ComparedMessage<'_> {
     fn eq(&self, other: &Self) -> bool {
-        let calls = || self.node.tool_calls.iter().zip(&other.node.tool_calls);
         self.role == other.role
             // Some clients do not repeat the text before calls.
             && (self.text == other.text
@@ -288,7 +305,7 @@ impl PartialEq for ComparedMessage<'_> {
             && is_same_id(self.node.tool_call_id.as_deref(), other.node.tool_call_id.as_deref())
             && self.node.is_tool_error() == other.node.is_tool_error()
             && self.node.tool_calls.len() == other.node.tool_calls.len()
-            && calls().all(|(one, other)| is_same_call(one, other))
+            && (0..self.node.tool_calls.len()).all(|index| self.has_same_call(other, index))
             && self.parts().eq(other.parts())
     }
 }
@@ -302,16 +319,6 @@ fn is_added_id(id: &str) -> bool {
     let numbers = id.strip_prefix("call-").and_then(|numbers| numbers.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     numbers.is_some_and(|(index, position)| is_number(index) && is_number(position))
-}
-
-fn is_same_call(one: &StoredToolCall, other: &StoredToolCall) -> bool {
-    let arguments = |call: &StoredToolCall| call.arguments.clone().unwrap_or_default();
-    let (ours, theirs) = (arguments(one), arguments(other));
-    // Some dialects send arguments as JSON, whose spaces are lost.
-    let json = |text: &str| serde_json::from_str::<Value>(text).ok();
-    is_same_id(one.id.as_deref(), other.id.as_deref())
-        && one.name == other.name
-        && (ours == theirs || json(&ours).is_some_and(|ours| Some(ours) == json(&theirs)))
 }
 
 /// Returns the conversation as a request sends it: with the system messages of the request and, if the provider has the
@@ -458,6 +465,9 @@ mod tests {
         let expected = (vec![Some(id("n2")), None], id("n2"), vec![id("c1")]);
         assert_eq!(align_calls(vec![calling("", "c1"), result("c1")]), expected);
         assert_eq!(align_calls(vec![calling("", "call-0-0"), result("call-0-0")]), expected);
+        let mut spaced = calling("", "c1");
+        spaced.tool_calls[0].arguments = Some("{ }".into());
+        assert_eq!(align_calls(vec![spaced, result("c1")]), expected);
         let (stored, after, _) = align_calls(vec![calling("", "c2"), result("c2")]);
         assert_eq!((stored, after), (vec![None, None], id("n2")));
         // The text differs: another message, not the stored one without its text.
