@@ -18,6 +18,7 @@ mod agent_list;
 mod agents;
 mod alignment;
 mod api_error;
+mod authorized;
 mod body;
 mod bounded_map;
 mod conversation_cache;

@@ -33,8 +33,18 @@ pub(crate) struct UsageGuard {
 }
 
 impl Meters {
-    /// Counts a request, or returns an error if the key reached a limit.
+    /// Counts a request that starts a turn, or returns an error if the key reached a limit.
     pub(crate) fn start_turn(&self, key: &KeyEntry) -> Result<UsageGuard, ApiError> {
+        self.count(key, 1)?;
+        Ok(UsageGuard { meters: self.clone(), key: key.name.clone() })
+    }
+
+    /// Counts a request without a turn, or returns an error if the key reached its limit of requests.
+    pub(crate) fn count_request(&self, key: &KeyEntry) -> Result<(), ApiError> {
+        self.count(key, 0)
+    }
+
+    fn count(&self, key: &KeyEntry, turns: u64) -> Result<(), ApiError> {
         let mut meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let fresh = || Meter { since: now, requests: 0, tokens: 0, turns: 0 };
@@ -50,19 +60,19 @@ impl Meters {
                 wait,
             ));
         }
-        if is_used(meter.tokens, key.limits.tokens) {
+        if turns > 0 && is_used(meter.tokens, key.limits.tokens) {
             return Err(ApiError::rate_limited(
                 phrase!("this client key reached its limit of tokens per minute"),
                 wait,
             ));
         }
-        if is_used(meter.turns, key.limits.turns) {
+        if turns > 0 && is_used(meter.turns, key.limits.turns) {
             let text = phrase!("this client key reached its limit of concurrent turns");
             return Err(ApiError::rate_limited(text, Duration::from_secs(1)));
         }
         meter.requests += 1;
-        meter.turns += 1;
-        Ok(UsageGuard { meters: self.clone(), key: key.name.clone() })
+        meter.turns += turns;
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use ctx_types::{Content, Role, phrase};
 use crate::agents::ServedAgent;
 use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session, take_stored_ids};
 use crate::api_error::ApiError;
-use crate::conversation_cache::{CachedConversation, ConversationLease, load};
+use crate::conversation_cache::{CachedConversation, ConversationLease, read};
 use crate::conversation_name::ConversationName;
 use crate::gateway::Server;
 use crate::history_cache::{self, FoundCache, HistoryScope};
@@ -116,7 +116,7 @@ pub(crate) async fn read_conversation(
     request: &GatewayRequest,
     name: &ConversationName,
 ) -> Result<Option<CachedConversation>, ApiError> {
-    match load(&server.store, &stored_id(&request.owner, &name.name)).await {
+    match read(&server.store, &stored_id(&request.owner, &name.name)).await {
         Ok(conversation) => Ok(Some(CachedConversation::new(conversation))),
         Err(StoreError::NotFound { .. }) if name.after.is_none() => Ok(None),
         Err(error) => Err(error.into()),
