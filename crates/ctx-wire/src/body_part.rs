@@ -12,7 +12,7 @@ const FIELDS: [&str; 8] =
 /// Fields that ask a provider to cache.
 const MARKS: [&str; 2] = [CACHE_CONTROL, "prompt_cache_breakpoint"];
 
-/// Size of a file or another long text without spaces, in bytes: providers do not read it as text.
+/// Size of a file in bytes: providers do not read it as text.
 const FILE_BYTES: usize = 1 << 10;
 
 /// A tool, a system prompt, or a message in a request body.
@@ -91,11 +91,12 @@ impl PartHasher {
     }
 }
 
+/// Returns the size of a text, or of a file if the text is a long `data:` URL or base64.
 fn text_size(text: &str) -> usize {
-    if text.len() > FILE_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return FILE_BYTES;
-    }
-    text.len()
+    let data = text.strip_prefix("data:").and_then(|url| url.split_once(','));
+    let data = data.map_or(text, |(_, data)| data);
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte);
+    if data.len() > FILE_BYTES && data.bytes().all(is_base64) { FILE_BYTES } else { text.len() }
 }
 
 #[cfg(test)]
@@ -133,6 +134,8 @@ mod tests {
     #[test]
     fn counts_little_for_files() {
         let size = |text: String| parts(&json!({ "input": [text] }))[0].bytes;
-        assert_eq!([size("A".repeat(9_000)), size("a ".repeat(4_500))], [FILE_BYTES, 9_000]);
+        let file = "A".repeat(9_000);
+        assert_eq!([size(format!("data:image/png;base64,{file}")), size(file)], [FILE_BYTES; 2]);
+        assert_eq!([size("a ".repeat(4_500)), size("{\"a\":1},".repeat(1_000))], [9_000, 8_000]);
     }
 }
