@@ -15,10 +15,10 @@ const MARKS: [&str; 2] = [CACHE_CONTROL, "prompt_cache_breakpoint"];
 /// Size of a file in bytes: providers do not read it as text.
 const FILE_BYTES: usize = 1 << 10;
 
-/// A tool, a system prompt, or a message in a request body.
+/// A tool, a system prompt, or a block of a message in a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyPart {
-    /// Hash of the part without its cache marks, for comparisons within this process.
+    /// Hash of the part without its cache marks, for comparisons within this process. A block includes the role.
     pub hash: u64,
     /// Size of its texts in bytes. A file counts as 1 KiB.
     pub bytes: usize,
@@ -26,9 +26,7 @@ pub struct BodyPart {
 
 impl BodyPart {
     fn new(part: &Json<'_>) -> Self {
-        let mut sum = PartHasher { hasher: DefaultHasher::new(), bytes: 0 };
-        sum.add(part);
-        Self { hash: sum.hasher.finish(), bytes: sum.bytes }
+        PartHasher::default().finish_with(part)
     }
 
     /// Returns the parts of a body in the order in which providers read them. O(size of the body).
@@ -36,7 +34,7 @@ impl BodyPart {
         let mut parts = Vec::new();
         for field in FIELDS.iter().filter_map(|key| body.get(key)) {
             match field {
-                Json::List(items) => parts.extend(items.iter().map(Self::new)),
+                Json::List(items) => items.iter().for_each(|item| push_blocks(&mut parts, item)),
                 Json::Text(text) => parts.push(Self::new(&text_block(text))),
                 part => parts.push(Self::new(part)),
             }
@@ -45,17 +43,54 @@ impl BodyPart {
     }
 }
 
+/// Adds each block of a message: providers cache up to a block. Other items are one part.
+fn push_blocks(parts: &mut Vec<BodyPart>, item: &Json<'_>) {
+    let key = ["content", "parts"].into_iter().find(|key| item.get(key).is_some());
+    let (Some(key), Some(fields)) = (key, item.as_object()) else { return parts.push(BodyPart::new(item)) };
+    let mut message = PartHasher::default();
+    for (name, value) in fields.iter().filter(|(name, _)| name != key) {
+        message.add_field(name, value);
+    }
+    match fields.get(key) {
+        Some(Json::List(blocks)) if !blocks.is_empty() => {
+            for block in blocks {
+                parts.push(message.clone().finish_with(block));
+                message.bytes = 0;
+            }
+        }
+        Some(Json::Text(text)) => parts.push(message.finish_with(&text_block(text))),
+        content => parts.push(message.finish_with(content.unwrap_or(&Json::Null))),
+    }
+}
+
 /// Returns the block that equals a bare text: only a block can have a mark.
 fn text_block(text: &str) -> Json<'_> {
     object([("type", "text".into()), ("text", text.into())])
 }
 
+#[derive(Clone, Default)]
 struct PartHasher {
     hasher: DefaultHasher,
     bytes: usize,
 }
 
 impl PartHasher {
+    fn finish_with(mut self, part: &Json<'_>) -> BodyPart {
+        self.add(part);
+        BodyPart { hash: self.hasher.finish(), bytes: self.bytes }
+    }
+
+    fn add_field(&mut self, key: &str, value: &Json<'_>) {
+        if MARKS.contains(&key) {
+            return;
+        }
+        key.hash(&mut self.hasher);
+        match value {
+            Json::Text(text) if key == "content" => self.add(&Json::List(vec![text_block(text)])),
+            value => self.add(value),
+        }
+    }
+
     fn add(&mut self, value: &Json<'_>) {
         match value {
             Json::Null => self.hasher.write_u8(0),
@@ -77,14 +112,8 @@ impl PartHasher {
                 }
             }
             Json::Object(fields) => {
-                for (key, value) in fields.iter().filter(|(key, _)| !MARKS.contains(&&**key)) {
-                    key.hash(&mut self.hasher);
-                    match value {
-                        Json::Text(text) if key == "content" => {
-                            self.add(&Json::List(vec![text_block(text)]));
-                        }
-                        value => self.add(value),
-                    }
+                for (key, value) in fields.iter() {
+                    self.add_field(key, value);
                 }
             }
         }
@@ -119,6 +148,18 @@ mod tests {
             "messages": [{ "role": "user", "content": [{ "type": "text", "text": "Hello", "cache_control": mark }] }] });
         assert_eq!(parts(&plain), parts(&marked));
         assert_eq!(parts(&plain).len(), 3);
+    }
+
+    #[test]
+    fn splits_messages_into_blocks() {
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let before = json!({ "messages": [{ "role": "user", "content": "Hello" }] });
+        let after = json!({ "messages": [{ "role": "user", "content": [text("Hello"), text("Note")] }] });
+        assert_eq!(parts(&before), parts(&after)[..1]);
+        assert_eq!(parts(&after).len(), 2);
+        let contents =
+            json!({ "contents": [{ "role": "user", "parts": [{ "text": "a" }, { "text": "b" }] }] });
+        assert_eq!(parts(&contents).iter().map(|part| part.bytes).collect::<Vec<_>>(), [5, 1]);
     }
 
     #[test]
