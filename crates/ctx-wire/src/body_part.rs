@@ -15,7 +15,10 @@ const MARKS: [&str; 2] = [CACHE_CONTROL, "prompt_cache_breakpoint"];
 /// Size of a file in bytes: providers do not read it as text.
 const FILE_BYTES: usize = 1 << 10;
 
-/// A tool, a system prompt, or a block of a message in a request body.
+/// Size of the parts of a prompt in bytes.
+const PROMPT_BYTES: usize = 256;
+
+/// A tool, a system prompt, a block of a message, or 256 bytes of a prompt in a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyPart {
     /// Hash of the part without its cache marks, for comparisons within this process. A block includes the role.
@@ -29,11 +32,20 @@ impl BodyPart {
         PartHasher::default().finish_with(part)
     }
 
+    fn of_prompt(bytes: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        Self { hash: hasher.finish(), bytes: bytes.len() }
+    }
+
     /// Returns the parts of a body in the order in which providers read them. O(size of the body).
     pub(crate) fn all(body: &Json<'_>) -> Vec<Self> {
         let mut parts = Vec::new();
-        for field in FIELDS.iter().filter_map(|key| body.get(key)) {
+        for (key, field) in FIELDS.iter().filter_map(|key| Some((*key, body.get(key)?))) {
             match field {
+                Json::Text(prompt) if key == "prompt" => {
+                    parts.extend(prompt.as_bytes().chunks(PROMPT_BYTES).map(Self::of_prompt));
+                }
                 Json::List(items) => items.iter().for_each(|item| push_blocks(&mut parts, item)),
                 Json::Text(text) => parts.push(Self::new(&text_block(text))),
                 part => parts.push(Self::new(part)),
@@ -160,6 +172,14 @@ mod tests {
         let contents =
             json!({ "contents": [{ "role": "user", "parts": [{ "text": "a" }, { "text": "b" }] }] });
         assert_eq!(parts(&contents).iter().map(|part| part.bytes).collect::<Vec<_>>(), [5, 1]);
+    }
+
+    #[test]
+    fn splits_prompts() {
+        let prompt = |end: &str| parts(&json!({ "prompt": format!("{}{end}", "word ".repeat(100)) }));
+        let (before, after) = (prompt(""), prompt("reply"));
+        assert_eq!((before.len(), after.len()), (2, 2));
+        assert!(before[0] == after[0] && before[1] != after[1]);
     }
 
     #[test]
