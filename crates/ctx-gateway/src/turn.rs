@@ -371,7 +371,7 @@ impl Turn {
         mut request: TurnRequest,
         cancel: &Cancel,
     ) -> Result<TurnEnd, ApiError> {
-        let Self { server, conversation, progress, request: client_request, .. } = self;
+        let Self { server, agent, conversation, progress, request: client_request, .. } = self;
         let (watched, previous) = (progress.clone(), conversation.sent());
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(&watched).turn = Some(id),
@@ -380,7 +380,8 @@ impl Turn {
             TurnEvent::Sending { parts, tokens, .. } => {
                 let took = client_request.since.elapsed();
                 server.metrics.record_ready_time(took);
-                let sent = SentRequest::new(parts, tokens);
+                let target = format!("{} {}", agent.setup.endpoint().base_url, agent.setup.model());
+                let sent = SentRequest::new(target, parts, tokens);
                 let mut progress = lock(&watched);
                 progress.attributes.ready = Some(took);
                 progress.shared_prefix = Some(sent.shared_prefix(previous.as_deref()));
