@@ -279,7 +279,11 @@ async fn reply(
     } else {
         complete_response(server, handle, (dialect, label), explains).await
     };
-    response.map_err(|error| error.with_headers(lock(&progress).provider_headers.clone()))
+    response.map_err(|error| {
+        let mut headers = HeaderMap::new();
+        add_turn_headers(&mut headers, &lock(&progress), false);
+        error.with_headers(headers)
+    })
 }
 
 /// Counts the tokens of the request that a turn would send.

@@ -116,6 +116,18 @@ fn reports_shared_prefix() {
     }
 }
 
+#[test]
+fn names_failed_turns() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let provider = Server::start(|_| Answer::json(400, &json!({ "error": { "message": "no" } })));
+    let gateway = TestGateway::open(folder, Dialect::OpenaiChat, provider);
+    let body = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] });
+    let failed = gateway.post("/v1/chat/completions", &body);
+    assert!(failed.status == 400 && failed.header("x-ctx-shared-prefix").is_some(), "{failed:?}");
+    let report = gateway.get(&format!("/turns/{}", failed.header("x-ctx-turn").unwrap())).json();
+    assert!(report["error"].is_string(), "{report}");
+}
+
 /// An agent with lore, recall and a note.
 const LONG: &str = "name: Ada\nprefix: append-only\npresetMessages:\n- {role: system, content: You are Ada.}\n\
      - {type: chat_history}\n- {role: system, content: Answer in one sentence., depth: 4}\n\
