@@ -147,6 +147,8 @@ async fn step(
         "id": name, "revision": conversation.revision(), "leaf": conversation.session().active_leaf_id(),
     });
     // The cache of turns contains undone messages, so it is not reused.
-    lease.put_back(CachedConversation::new(cached.conversation));
+    let mut renewed = CachedConversation::new(cached.conversation);
+    renewed.sent = cached.sent;
+    lease.put_back(renewed);
     Ok(state)
 }

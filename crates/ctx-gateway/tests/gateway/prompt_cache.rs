@@ -128,6 +128,19 @@ fn names_failed_turns() {
     assert!(report["error"].is_string(), "{report}");
 }
 
+#[test]
+fn shares_prefix_after_undo() {
+    let gateway = gateway(AGENT, Dialect::OpenaiChat, None);
+    let ask = |text: &str| {
+        let body = json!({ "model": "ada", "messages": [{ "role": "user", "content": text }] }).to_string();
+        shared(&gateway.ask("POST", "/v1/chat/completions", &[("x-ctx-conversation", "c")], body.as_bytes()))
+    };
+    assert_eq!(ask("Hello")[0], 0);
+    assert!(ask("How are you?")[0] > 0);
+    assert_eq!(gateway.ask("POST", "/conversations/c/undo", &[], b"").status, 200);
+    assert!(ask("Where are you?")[0] > 0);
+}
+
 /// An agent with lore, recall and a note.
 const LONG: &str = "name: Ada\nprefix: append-only\npresetMessages:\n- {role: system, content: You are Ada.}\n\
      - {type: chat_history}\n- {role: system, content: Answer in one sentence., depth: 4}\n\
