@@ -238,8 +238,8 @@ pub(crate) async fn preview(
 
 /// Sets what keeps the prefix of the next request unchanged.
 ///
-/// No conversation stores the insertions of an unnamed request. Unless the agent file asks for `moving`, text that can
-/// change therefore follows the pending message.
+/// Without a mode in the agent file, requests are append-only. No conversation stores the insertions of an unnamed
+/// request. Unless the agent file asks for `moving`, text that can change therefore follows the pending message.
 fn set_prefix(
     turn: &mut TurnInput,
     server: &Server,
@@ -247,8 +247,9 @@ fn set_prefix(
     (agent, is_stateless): (&ServedAgent, bool),
 ) {
     turn.is_stateless = is_stateless;
-    let is_moving = agent.setup.agent.agent().prefix.as_deref() == Some(PrefixMode::Moving.as_str());
-    if is_stateless && !is_moving {
+    let prefix = agent.setup.agent.agent().prefix.as_deref();
+    let is_moving = prefix == Some(PrefixMode::Moving.as_str());
+    if prefix.is_none() || is_stateless && !is_moving {
         turn.prefix = Some(PrefixMode::AppendOnly);
     }
     if agent.setup.endpoint().dialect == Dialect::Anthropic && !request.body.has_cache_marks {
