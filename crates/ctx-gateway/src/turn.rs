@@ -199,7 +199,6 @@ pub(crate) async fn preview(
     is_count: bool,
 ) -> Result<TurnPreview, ApiError> {
     let (agent, mut request, name) = authorize(server, key, request).await?;
-    let name = name.filter(|name| !(is_count && name.sends_history));
     let (setup, is_stateless) = (&agent.setup, name.is_none());
     let (session, input, leased, cache, _memory) = if let Some(name) = name {
         let (lease, cached, memory) = if is_count {
