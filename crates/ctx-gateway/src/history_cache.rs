@@ -16,10 +16,10 @@ use crate::shared_prefix::SentRequest;
 /// Maximum size of all caches, in bytes.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
 
-/// Estimated size of a cache without messages, in bytes.
+/// Estimated size of a cache of turns without its messages, in bytes.
 const ENTRY_BYTES: usize = 4 << 10;
 
-/// Estimated size of the data of a short request without the hashes of its parts, in bytes.
+/// Estimated size of the data of a request without a cache of turns and the hashes of its parts, in bytes.
 const SHORT_ENTRY_BYTES: usize = 1 << 10;
 
 /// Estimated size of a message in a cache without its text, in bytes.
@@ -51,7 +51,7 @@ pub(crate) struct CachedHistory {
 pub(crate) struct FoundCache {
     owner: String,
     hash: HistoryHash,
-    /// Estimated size without `sent`, in bytes.
+    /// Estimated size of the cache of turns, in bytes.
     bytes: usize,
     /// The found history, and the one before it.
     found: Option<HistoryHash>,
@@ -105,14 +105,9 @@ pub(crate) fn find(
     let found = ends.iter().rev().find_map(|end| Some((*end, caches.get(end)?)));
     let (found, history) = found.unzip();
     let CachedHistory { turns, sent, previous } = history.unwrap_or_default();
-    let is_long = messages.len() >= MIN_MESSAGES;
-    let bytes = if is_long {
-        ENTRY_BYTES + MESSAGE_BYTES * count + BYTES_PER_BYTE * bytes
-    } else {
-        SHORT_ENTRY_BYTES
-    };
+    let bytes = ENTRY_BYTES + MESSAGE_BYTES * count + BYTES_PER_BYTE * bytes;
     // Another request may continue the same history.
-    let turns = is_long.then(|| turns.fork().into());
+    let turns = (messages.len() >= MIN_MESSAGES).then(|| turns.fork().into());
     let owner = scope.owner.to_owned();
     FoundCache { owner, hash, bytes, found, outdated: previous, turns, sent }
 }
@@ -125,8 +120,10 @@ impl FoundCache {
         if let Some(outdated) = self.outdated.filter(|_| !is_repeated) {
             caches.take(&outdated);
         }
-        let bytes = self.bytes + self.sent.as_ref().map_or(0, |sent| sent.bytes());
-        let history = CachedHistory { turns: self.turns.unwrap_or_default(), sent: self.sent, previous };
+        let turns = self.turns.unwrap_or_default();
+        let bytes = if turns.is_empty() { SHORT_ENTRY_BYTES } else { self.bytes };
+        let bytes = bytes + self.sent.as_ref().map_or(0, |sent| sent.bytes());
+        let history = CachedHistory { turns, sent: self.sent, previous };
         caches.insert_weighted(&self.owner, self.hash, history, bytes);
     }
 }

@@ -19,6 +19,11 @@ pub struct CompressionCache {
 }
 
 impl CompressionCache {
+    /// Returns whether no message is cached.
+    pub fn is_empty(&self) -> bool {
+        self.history.is_none() && self.sent.is_empty()
+    }
+
     /// Returns whether a prefix is compressed.
     pub fn is_set(&self) -> bool {
         self.history.is_some()
