@@ -580,7 +580,8 @@ fn source_names(message: &Message) -> Vec<String> {
     std::iter::once(&message.source).chain(parts).map(ToString::to_string).collect()
 }
 
-fn fingerprint_of(message: &Message) -> Arc<str> {
+/// Returns the fingerprint of the sent fields of a message, without cache marks.
+pub fn fingerprint_of(message: &Message) -> Arc<str> {
     fingerprint(std::iter::once(message))
 }
 
