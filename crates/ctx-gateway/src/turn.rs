@@ -152,7 +152,17 @@ struct Turn {
     _memory: ReservedMemory,
 }
 
-/// Begins a turn. New messages of a named conversation are stored when this returns.
+/// A checked request, before its conversation is leased.
+struct CheckedRequest {
+    server: Arc<Server>,
+    key: KeyEntry,
+    agent: Arc<ServedAgent>,
+    request: GatewayRequest,
+    name: Option<ConversationName>,
+    progress: Arc<Mutex<TurnProgress>>,
+}
+
+/// Checks a request, and begins its turn.
 pub(crate) async fn begin(
     server: &Arc<Server>,
     key: &KeyEntry,
@@ -160,35 +170,19 @@ pub(crate) async fn begin(
 ) -> Result<TurnHandle, ApiError> {
     let usage = server.meters.start_turn(key)?;
     let open_turn = GaugeGuard::new(server.clone(), |metrics| &metrics.open_turns);
-    let (agent, mut request, name) = authorize(server, key, request).await?;
-    let attributes = SpanAttributes { agent: Some(agent.agent.clone()), ..SpanAttributes::default() };
-    let mut progress = TurnProgress {
-        stored: stored_id(&request.owner, ""),
-        attributes,
+    let (agent, request, name) = authorize(server, key, request).await?;
+    let conversation = name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
+    let progress = TurnProgress {
+        stored: stored_id(&request.owner, &conversation),
+        conversation,
+        turn: name.is_none().then(|| request.id.as_str().into()),
+        attributes: SpanAttributes { agent: Some(agent.agent.clone()), ..SpanAttributes::default() },
         sends_all_parts: request.dialect == agent.setup.endpoint().dialect,
         ..TurnProgress::default()
     };
-    let (conversation, input, memory) = if let Some(name) = name {
-        let (named, input, memory) = begin_named(server, key, &agent, &mut request, &name).await?;
-        (progress.conversation, progress.stored) = (name.name, named.lease.id().to_owned());
-        (TurnConversation::Named(Box::new(named)), input, memory)
-    } else {
-        progress.turn = Some(request.id.as_str().into());
-        let memory = server.bodies.reserve_conversation(&key.name, 0)?;
-        let (unnamed, input) = build_unnamed(server, &agent, &mut request);
-        (TurnConversation::Unnamed(Box::new(unnamed)), input, memory)
-    };
-    let turn = Turn {
-        server: server.clone(),
-        agent,
-        request,
-        input,
-        conversation,
-        progress: Arc::default(),
-        _memory: memory,
-    };
-    *lock(&turn.progress) = progress;
-    Ok(turn.spawn(TurnGuards { usage, _open_turn: open_turn }))
+    let progress = Arc::new(Mutex::new(progress));
+    let checked = CheckedRequest { server: server.clone(), key: key.clone(), agent, request, name, progress };
+    Ok(checked.spawn(TurnGuards { usage, _open_turn: open_turn }))
 }
 
 /// Returns the request that a turn would send to the provider. To count its tokens, does not wait for a running turn.
@@ -293,37 +287,70 @@ async fn authorize(
     Ok((agent, request, name))
 }
 
-impl Turn {
+impl CheckedRequest {
     /// Runs the turn in a task. It is stored even if the client does not read the response.
     fn spawn(self, guards: TurnGuards) -> TurnHandle {
         let (sender, chunks) = channel(CHUNK_BUFFER);
-        let (cancel, progress) = (Cancel::default(), self.progress.clone());
-        let (cancel_guard, shared) = (CancelGuard(cancel.clone()), progress.clone());
+        let cancel = Cancel::default();
+        let handle =
+            TurnHandle { chunks, progress: self.progress.clone(), _cancel: CancelGuard(cancel.clone()) };
         tokio::spawn(async move {
-            let (server, since) = (self.server.clone(), self.request.since);
-            let ended = self.run(&sender, &cancel).await;
-            let usage = ended.as_ref().map(|response| response.usage).unwrap_or_default();
-            let error = ended.as_ref().err().map(ApiError::code);
-            {
-                let mut progress = lock(&progress);
-                (progress.attributes.usage, progress.attributes.error) = (usage, error);
-            }
-            server.metrics.count_turn(usage, ended.is_err());
-            guards.usage.add_tokens(usage.input.saturating_add(usage.output));
-            tracing::info!(
-                took = ?since.elapsed(),
-                input = usage.input,
-                output = usage.output,
-                error,
-                "a turn ended"
-            );
-            drop(guards);
+            let ended = self.run(guards, &sender, &cancel).await;
             // A disconnected client ignores the end.
             drop(sender.send(StreamChunk::End(Box::new(ended))).await);
         });
-        TurnHandle { chunks, progress: shared, _cancel: cancel_guard }
+        handle
     }
 
+    /// Waits for the conversation, and runs the turn.
+    async fn run(
+        self,
+        guards: TurnGuards,
+        sender: &Sender<StreamChunk<ClientResponse>>,
+        cancel: &Cancel,
+    ) -> Result<ClientResponse, ApiError> {
+        let (server, progress, since) = (self.server.clone(), self.progress.clone(), self.request.since);
+        let stopped = || Err(ApiError::unavailable(phrase!("the turn was stopped")));
+        let turn = tokio::select! {
+            turn = Box::pin(self.into_turn()) => turn,
+            () = cancel.cancelled() => stopped(),
+            () = server.end.cancelled() => stopped(),
+        };
+        let ended = turn?.run(sender, cancel).await;
+        let usage = ended.as_ref().map(|response| response.usage).unwrap_or_default();
+        let error = ended.as_ref().err().map(ApiError::code);
+        {
+            let mut progress = lock(&progress);
+            (progress.attributes.usage, progress.attributes.error) = (usage, error);
+        }
+        server.metrics.count_turn(usage, ended.is_err());
+        guards.usage.add_tokens(usage.input.saturating_add(usage.output));
+        tracing::info!(
+            took = ?since.elapsed(),
+            input = usage.input,
+            output = usage.output,
+            error,
+            "a turn ended"
+        );
+        ended
+    }
+
+    /// Leases a named conversation, and stores its new messages.
+    async fn into_turn(self) -> Result<Turn, ApiError> {
+        let Self { server, key, agent, mut request, name, progress } = self;
+        let (conversation, input, memory) = if let Some(name) = name {
+            let (named, input, memory) = begin_named(&server, &key, &agent, &mut request, &name).await?;
+            (TurnConversation::Named(Box::new(named)), input, memory)
+        } else {
+            let memory = server.bodies.reserve_conversation(&key.name, 0)?;
+            let (unnamed, input) = build_unnamed(&server, &agent, &mut request);
+            (TurnConversation::Unnamed(Box::new(unnamed)), input, memory)
+        };
+        Ok(Turn { server, agent, request, input, conversation, progress, _memory: memory })
+    }
+}
+
+impl Turn {
     /// Runs the turn.
     async fn run(
         mut self,
