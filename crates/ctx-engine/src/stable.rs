@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ctx_pipeline::internal::Run;
 use ctx_processors::internal::{ActiveRules, AgentMacros, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_processors::regex_rules::RuleSet;
+use ctx_types::internal::has_marks;
 use ctx_types::report::{StablePart, Unstable};
 use ctx_types::{
     CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, phrase,
@@ -204,9 +205,10 @@ fn may_write_other_text(source: &Source) -> bool {
     matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
 }
 
-/// The leading system messages get a separate mark: it survives edits of the conversation.
+/// The leading system messages get a separate mark: it survives edits of the conversation. Marks of the conversation
+/// replace all.
 pub(crate) fn mark(policy: CachePolicy, messages: &mut [Message], stable: &StablePart) {
-    if policy != CachePolicy::Stable {
+    if policy != CachePolicy::Stable || messages.iter().any(has_marks) {
         return;
     }
     let stable = messages.get_mut(..stable.messages).unwrap_or_default();

@@ -14,6 +14,7 @@ use ctx_types::report::Report;
 use ctx_types::session::{NodeId, Session};
 use ctx_types::{Diagnostic, PrefixMode, Role, Severity, TurnInput, phrase};
 use ctx_wire::{Dialect, Reply, codes};
+use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::agents::ServedAgent;
@@ -216,11 +217,11 @@ pub(crate) async fn preview(
         (session, input, None, Some(cache), memory)
     };
     let cached = leased.as_ref().and_then(|(_, cached)| cached.as_ref());
+    let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), Some(&session));
+    set_prefix(&mut turn.turn, server, &request, (&agent, is_stateless));
     let mut chat = setup.for_turns(None);
     fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;
-    let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), Some(&session));
-    set_prefix(&mut turn.turn, server, &request, (&agent, is_stateless));
     let memory = cached.map(|cached| &cached.memory).or_else(|| cache.as_ref()?.turns.as_deref());
     let preview = Box::pin(preview_turn(&chat, Some(&session), memory, turn)).await;
     if let Some((Some(lease), cached)) = leased {
@@ -245,7 +246,12 @@ fn set_prefix(
     if prefix.is_none() || is_stateless && !is_moving {
         turn.prefix = Some(PrefixMode::AppendOnly);
     }
-    if agent.setup.endpoint().dialect == Dialect::Anthropic && !request.body.has_cache_marks {
+    // The engine checks the messages.
+    let ClientRequest { tools, parameters, .. } = &request.body;
+    let is_marked = |mark: Option<&Value>| mark.is_some_and(Value::is_object);
+    let has_marks = is_marked(parameters.get("cache_control"))
+        || tools.iter().any(|tool| is_marked(tool.get("cache_control")));
+    if agent.setup.endpoint().dialect == Dialect::Anthropic && !has_marks {
         turn.cache_marks = server.cache_marks;
     }
 }

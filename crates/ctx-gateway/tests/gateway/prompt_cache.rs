@@ -35,11 +35,19 @@ fn places_cache_marks_unless_the_client_does() {
     let mut marked = plain.clone();
     marked["tools"][0]["cache_control"] = mark.clone();
     let mut automatic = plain.clone();
-    automatic["cache_control"] = mark;
+    automatic["cache_control"] = mark.clone();
     let anthropic = gateway(AGENT, Dialect::Anthropic, None);
     assert_eq!(marks(&anthropic, &plain), ["system", "messages"]);
     assert_eq!(marks(&anthropic, &marked), ["tools"]);
     assert_eq!(marks(&anthropic, &automatic), [""; 0]);
+    let mut block = plain.clone();
+    block["messages"][0]["content"] = json!([{ "type": "text", "text": "Hello", "cache_control": mark }]);
+    assert_eq!(marks(&anthropic, &block), ["messages"]);
+    // Another API does not send this mark.
+    let chat = json!({ "model": "ada", "messages": plain["messages"], "cache_control": mark });
+    assert_eq!(anthropic.post("/v1/chat/completions", &chat).status, 200);
+    let sent = anthropic.provider.take_requests().remove(0).json();
+    assert!(sent["system"].to_string().contains("ephemeral"), "{sent}");
     assert_eq!(marks(&gateway(AGENT, Dialect::Anthropic, Some(CachePolicy::Off)), &plain), [""; 0]);
     assert_eq!(marks(&gateway(AGENT, Dialect::OpenaiChat, None), &plain), [""; 0]);
 }

@@ -371,6 +371,19 @@ pub fn without_marks(part: &Value) -> Cow<'_, Value> {
     Cow::Owned(part)
 }
 
+/// Returns whether a block of a message has a cache mark of its own.
+pub fn has_marks(message: &Message) -> bool {
+    let is_marked = |block: &Value| MARKS.iter().any(|key| block.get(*key).is_some_and(Value::is_object));
+    let parts = match &message.content {
+        Content::Parts(parts) => parts.as_slice(),
+        Content::Text(_) => &[],
+    };
+    let is_marked_part = |part: &ContentPart| matches!(part, ContentPart::Other(block) if is_marked(block));
+    let fields = message.block_fields.iter().map(|block| &block.fields).chain(&message.provider_fields);
+    let mut by_provider = fields.filter_map(|fields| fields.as_object()).flat_map(|fields| fields.values());
+    parts.iter().any(is_marked_part) || by_provider.any(is_marked)
+}
+
 /// Removes the cache marks of a message, of its blocks, and of its calls.
 pub fn remove_marks(node: &mut Node) {
     if let Some(Content::Parts(parts)) = &mut node.content {
