@@ -6,7 +6,7 @@ use ctx_types::phrase;
 use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
-use crate::authorized::Authorized;
+use crate::authorized_request::AuthorizedRequest;
 use crate::conversation_cache::{CachedConversation, read};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
@@ -95,12 +95,12 @@ pub(crate) async fn delete(server: &Server, key: &KeyEntry, name: &str) -> Resul
 }
 
 /// Undoes a turn, or one change.
-pub(crate) async fn undo(request: &Authorized, name: &str) -> Result<Value, ApiError> {
+pub(crate) async fn undo(request: &AuthorizedRequest, name: &str) -> Result<Value, ApiError> {
     step(request, name, Direction::Undo).await
 }
 
 /// Redoes a turn, or one change.
-pub(crate) async fn redo(request: &Authorized, name: &str) -> Result<Value, ApiError> {
+pub(crate) async fn redo(request: &AuthorizedRequest, name: &str) -> Result<Value, ApiError> {
     step(request, name, Direction::Redo).await
 }
 
@@ -111,7 +111,7 @@ enum Direction {
 }
 
 async fn step(
-    Authorized { server, key, headers, .. }: &Authorized,
+    AuthorizedRequest { server, key, headers, .. }: &AuthorizedRequest,
     name: &str,
     direction: Direction,
 ) -> Result<Value, ApiError> {

@@ -53,8 +53,9 @@ pub(crate) struct FoundCache {
     hash: HistoryHash,
     /// Estimated size of the cache of turns, in bytes.
     bytes: usize,
-    /// The found history, and the one before it.
+    /// The history that the request continues.
     found: Option<HistoryHash>,
+    /// The history that `found` continued.
     outdated: Option<HistoryHash>,
     /// `None` if the request is short.
     pub(crate) turns: Option<Arc<TurnCache>>,

@@ -18,7 +18,7 @@ mod agent_list;
 mod agents;
 mod alignment;
 mod api_error;
-mod authorized;
+mod authorized_request;
 mod body;
 mod bounded_map;
 mod conversation_cache;

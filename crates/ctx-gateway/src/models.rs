@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
-use crate::authorized::Authorized;
+use crate::authorized_request::AuthorizedRequest;
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
 
@@ -46,7 +46,7 @@ async fn model_size(server: &Server, name: &str) -> ModelSize {
 
 /// Writes the agents that a key may use.
 async fn list_models(
-    Authorized { server, key, .. }: &Authorized,
+    AuthorizedRequest { server, key, .. }: &AuthorizedRequest,
     write: impl Fn(&str, ModelSize) -> Value,
 ) -> Vec<Value> {
     let names: Vec<String> = allowed_models(server, key).into_iter().collect();
@@ -59,7 +59,10 @@ async fn list_models(
 }
 
 /// Returns the sizes of the model of an agent that a key may use.
-async fn find_model(Authorized { server, key, .. }: &Authorized, name: &str) -> Result<ModelSize, ApiError> {
+async fn find_model(
+    AuthorizedRequest { server, key, .. }: &AuthorizedRequest,
+    name: &str,
+) -> Result<ModelSize, ApiError> {
     check_model(server, key, name)?;
     Ok(model_size(server, name).await)
 }
@@ -93,7 +96,7 @@ fn put_sizes(model: &mut Value, sizes: &[(&str, Option<u32>)]) {
     }
 }
 
-pub(crate) async fn models(request: Authorized) -> Response<Body> {
+pub(crate) async fn models(request: AuthorizedRequest) -> Response<Body> {
     let data = list_models(&request, openai_model).await;
     let (first, last) = (data.first().map(|m| m["id"].clone()), data.last().map(|m| m["id"].clone()));
     let list =
@@ -101,7 +104,7 @@ pub(crate) async fn models(request: Authorized) -> Response<Body> {
     request.respond(Ok(list))
 }
 
-pub(crate) async fn model(request: Authorized, Path(name): Path<String>) -> Response<Body> {
+pub(crate) async fn model(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
     request.respond(find_model(&request, &name).await.map(|size| openai_model(&name, size)))
 }
 
@@ -112,11 +115,11 @@ fn check_model(server: &Server, key: &KeyEntry, name: &str) -> Result<(), ApiErr
     agent.map(drop).ok_or_else(unknown)
 }
 
-pub(crate) async fn gemini_models(request: Authorized) -> Response<Body> {
+pub(crate) async fn gemini_models(request: AuthorizedRequest) -> Response<Body> {
     let models = list_models(&request, gemini_model_entry).await;
     request.respond(Ok(json!({ "models": models })))
 }
 
-pub(crate) async fn gemini_model(request: Authorized, Path(name): Path<String>) -> Response<Body> {
+pub(crate) async fn gemini_model(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
     request.respond(find_model(&request, &name).await.map(|size| gemini_model_entry(&name, size)))
 }

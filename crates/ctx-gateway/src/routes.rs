@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use tower_http::cors::{AllowHeaders, Any, CorsLayer};
 
 use crate::api_error::{ApiError, ApiErrorKind};
-use crate::authorized::Authorized;
+use crate::authorized_request::AuthorizedRequest;
 use crate::body::{ParsedBody, require_json};
 use crate::conversations;
 use crate::dialect::{self, ClientResponse, ResponseLabel, StreamWriter};
@@ -486,7 +486,7 @@ pub(crate) fn json_bytes(body: Vec<u8>) -> Response<Body> {
     response
 }
 
-async fn response(request: Authorized, Path(id): Path<String>) -> Response<Body> {
+async fn response(request: AuthorizedRequest, Path(id): Path<String>) -> Response<Body> {
     request.respond(stored_response(&request.server, &request.key, &id).await)
 }
 
@@ -500,30 +500,30 @@ async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderM
     response
 }
 
-async fn list(request: Authorized) -> Response<Body> {
+async fn list(request: AuthorizedRequest) -> Response<Body> {
     request.respond(conversations::list(&request.server, &request.key).await)
 }
 
-async fn show(request: Authorized, Path(name): Path<String>) -> Response<Body> {
+async fn show(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
     request.respond(conversations::show(&request.server, &request.key, &name).await)
 }
 
-async fn report(request: Authorized, Path((name, turn)): Path<(String, String)>) -> Response<Body> {
+async fn report(request: AuthorizedRequest, Path((name, turn)): Path<(String, String)>) -> Response<Body> {
     request.respond(conversations::report(&request.server, &request.key, Some(&name), &turn))
 }
 
-async fn unnamed_report(request: Authorized, Path(turn): Path<String>) -> Response<Body> {
+async fn unnamed_report(request: AuthorizedRequest, Path(turn): Path<String>) -> Response<Body> {
     request.respond(conversations::report(&request.server, &request.key, None, &turn))
 }
 
-async fn delete(request: Authorized, Path(name): Path<String>) -> Response<Body> {
+async fn delete(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
     request.respond(conversations::delete(&request.server, &request.key, &name).await)
 }
 
-async fn undo(request: Authorized, Path(name): Path<String>) -> Response<Body> {
+async fn undo(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
     request.respond(conversations::undo(&request, &name).await)
 }
 
-async fn redo(request: Authorized, Path(name): Path<String>) -> Response<Body> {
+async fn redo(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
     request.respond(conversations::redo(&request, &name).await)
 }

@@ -371,7 +371,7 @@ pub fn without_marks(part: &Value) -> Cow<'_, Value> {
     Cow::Owned(part)
 }
 
-/// Returns whether a block of a message has a cache mark of its own.
+/// Returns whether a block of a message has a cache mark.
 pub fn has_marks(message: &Message) -> bool {
     let is_marked = |block: &Value| MARKS.iter().any(|key| block.get(*key).is_some_and(Value::is_object));
     let parts = match &message.content {

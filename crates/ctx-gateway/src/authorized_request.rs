@@ -14,15 +14,15 @@ use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::routes::json_bytes;
 
-/// The client key of a request, which counts for its requests per minute.
-pub(crate) struct Authorized {
+/// A request with a valid client key. It is included in the key's requests per minute.
+pub(crate) struct AuthorizedRequest {
     pub(crate) server: Arc<Server>,
     pub(crate) key: Arc<KeyEntry>,
     pub(crate) headers: HeaderMap,
     dialect: Dialect,
 }
 
-impl FromRequestParts<Arc<Server>> for Authorized {
+impl FromRequestParts<Arc<Server>> for AuthorizedRequest {
     type Rejection = Response<Body>;
 
     fn from_request_parts(
@@ -39,7 +39,7 @@ impl FromRequestParts<Arc<Server>> for Authorized {
     }
 }
 
-impl Authorized {
+impl AuthorizedRequest {
     /// Returns a value, or an error in the dialect of the path.
     pub(crate) fn respond(&self, result: Result<Value, ApiError>) -> Response<Body> {
         match result {
