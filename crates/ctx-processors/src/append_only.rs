@@ -7,7 +7,8 @@ use ctx_pipeline::PipelineContext;
 use ctx_types::internal::{Fingerprint, JoinRule, SentPrefix};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::{NodeId, Window};
-use ctx_types::{Message, Place, Role, Source, SourceKind, TurnInput, phrase};
+use ctx_types::{Diagnostic, Message, Place, Role, Source, SourceKind, TurnInput, phrase};
+use ctx_wire::codes::REASONING_NOT_SENT;
 
 /// Prefix of an append-only request, on the blackboard.
 ///
@@ -75,6 +76,7 @@ pub(crate) struct TextStability<'a> {
 pub(crate) struct JoinedDraft {
     pub(crate) messages: Vec<Message>,
     pub(crate) inserted: InsertedTexts,
+    pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) decisions: Vec<Decision>,
 }
 
@@ -229,7 +231,12 @@ impl AppendOnly {
             ReasoningRule::DropIfInserted => has_changing_text,
             ReasoningRule::Drop => true,
         };
+        let mut diagnostics = Vec::new();
         if is_dropped {
+            if self.is_stateless && joined.iter().any(|message| message.reasoning.is_some()) {
+                let text = phrase!("reasoning is not sent: it is bound to text that changed");
+                diagnostics.push(Diagnostic::info(REASONING_NOT_SENT, text));
+            }
             for message in &mut joined {
                 drop_reasoning(message, &mut decisions);
             }
@@ -239,7 +246,7 @@ impl AppendOnly {
         joined.append(&mut single_turn);
         joined.append(&mut prefill);
         joined.extend(continued);
-        JoinedDraft { messages: joined, inserted: texts.finish(), decisions }
+        JoinedDraft { messages: joined, inserted: texts.finish(), diagnostics, decisions }
     }
 }
 

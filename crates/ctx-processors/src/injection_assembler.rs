@@ -115,7 +115,9 @@ impl TypedProcessor for InjectionAssembler {
                     has_variables: compiled.has_variables,
                     constant_entries: scan.map(WorldbookScan::constant_entries).unwrap_or_default(),
                 };
-                let JoinedDraft { messages, inserted, decisions } = sent.join(fixed, assembled, &stability);
+                let JoinedDraft { messages, inserted, diagnostics, decisions } =
+                    sent.join(fixed, assembled, &stability);
+                found.extend(diagnostics);
                 cx.blackboard.insert(inserted);
                 (messages, decisions)
             }

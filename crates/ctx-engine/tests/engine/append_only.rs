@@ -640,6 +640,8 @@ fn stateless_requests_begin_with_constant_text() {
     Be brief.
     ");
     assert_eq!(reasoning(&contexts), [0, 0]);
+    let code = ctx_wire::codes::REASONING_NOT_SENT;
+    assert!(contexts[1].report.diagnostics.iter().any(|found| found.code == code));
 }
 
 /// Returns the messages of a stateless request.
