@@ -205,15 +205,17 @@ fn may_write_other_text(source: &Source) -> bool {
     matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
 }
 
-/// The leading system messages get a separate mark: it survives edits of the conversation. Marks of the conversation
-/// replace all.
+/// The leading system messages get a separate mark: it survives edits of the conversation. Those of the agent get
+/// another one: the client's can have a clock. Marks of the conversation replace all.
 pub(crate) fn mark(policy: CachePolicy, messages: &mut [Message], stable: &StablePart) {
     if policy != CachePolicy::Stable || messages.iter().any(has_marks) {
         return;
     }
     let stable = messages.get_mut(..stable.messages).unwrap_or_default();
     let leading = stable.iter().take_while(|message| message.role.is_instruction()).count();
-    for end in BTreeSet::from([leading, stable.len()]) {
+    let is_of_agent = |message: &&Message| !message.source.kind.is_history();
+    let of_agent = stable.iter().take(leading).take_while(is_of_agent).count();
+    for end in BTreeSet::from([of_agent, leading, stable.len()]) {
         let last = end.checked_sub(1).and_then(|last| stable.get_mut(last));
         if let Some(last) = last.filter(|message| message.cache_mark.is_none()) {
             last.cache_mark = Some(CacheMark::Short);

@@ -43,6 +43,11 @@ fn places_cache_marks_unless_the_client_does() {
     let mut block = plain.clone();
     block["messages"][0]["content"] = json!([{ "type": "text", "text": "Hello", "cache_control": mark }]);
     assert_eq!(marks(&anthropic, &block), ["messages"]);
+    let mut clock = plain.clone();
+    clock["system"] = json!([{ "type": "text", "text": "It is 12:00." }]);
+    assert_eq!(anthropic.post("/v1/messages", &clock).status, 200);
+    let sent = anthropic.provider.take_requests().remove(0).json();
+    assert_eq!(sent["system"].to_string().matches("ephemeral").count(), 2, "{sent}");
     // Another API does not send this mark.
     let chat = json!({ "model": "ada", "messages": plain["messages"], "cache_control": mark });
     assert_eq!(anthropic.post("/v1/chat/completions", &chat).status, 200);
