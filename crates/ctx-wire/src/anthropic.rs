@@ -60,9 +60,9 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
         turns.add(index, message, *mark, messages.get(index + 1..).unwrap_or_default());
     }
     turns.add_files_of_instructions(messages.get(..leading).unwrap_or_default());
-    let (written, hoisted) = turns.finish();
+    let written = turns.finish();
     let system = messages.iter().zip(marks.iter().copied()).take(leading);
-    if let Some(system) = system::field(system, hoisted) {
+    if let Some(system) = system::field(system) {
         body.push("system", system);
     }
     body.push("messages", written);

@@ -115,8 +115,6 @@ pub enum SystemPlacement {
     Wrapped,
     /// In its place with its role, for models that take it there; wrapped where the rules forbid that.
     InPlace,
-    /// At the end of the instructions, before the conversation; a change of it costs the whole prompt cache.
-    Hoisted,
 }
 
 /// A request body, with what was found on the way.

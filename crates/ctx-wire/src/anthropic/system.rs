@@ -13,7 +13,6 @@ use crate::json::Json;
 /// Writes the field: one text is a string, several are blocks, so that none runs into the next.
 pub(super) fn field<'a>(
     messages: impl Iterator<Item = (&'a Message, Option<CacheMark>)>,
-    hoisted: Vec<Json<'a>>,
 ) -> Option<Json<'a>> {
     let mut blocks: Vec<Json<'_>> = Vec::new();
     for (message, mark) in messages {
@@ -22,7 +21,6 @@ pub(super) fn field<'a>(
             put_mark(&mut blocks, mark);
         }
     }
-    blocks.extend(hoisted);
     match blocks.as_mut_slice() {
         [] => None,
         [text @ Json::Text(_)] => Some(text.take()),

@@ -21,8 +21,6 @@ pub(super) struct Turns<'a, 'f> {
     written: Vec<Turn<'a>>,
     /// Media of messages whose side has none, for the user's next turn.
     homeless: Vec<Json<'a>>,
-    /// System messages that go to the field `system`.
-    hoisted: Vec<Json<'a>>,
     options: &'f Options<'f>,
     context: &'f Context<'f>,
     found: &'f mut Vec<Diagnostic>,
@@ -34,7 +32,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         context: &'f Context<'f>,
         found: &'f mut Vec<Diagnostic>,
     ) -> Self {
-        Self { written: Vec::new(), homeless: Vec::new(), hoisted: Vec::new(), options, context, found }
+        Self { written: Vec::new(), homeless: Vec::new(), options, context, found }
     }
 
     /// Adds a message of the context; `after` are those behind it.
@@ -60,11 +58,8 @@ impl<'a, 'f> Turns<'a, 'f> {
         {
             turn.is_closed = true;
         }
-        match role {
-            "hoisted" => self.hoisted.extend(blocks),
-            _ if is_wrapped => self.push(role, blocks, Vec::new()),
-            _ => self.push(role, blocks, message_fields(message, Dialect::Anthropic)),
-        }
+        let fields = if is_wrapped { Vec::new() } else { message_fields(message, Dialect::Anthropic) };
+        self.push(role, blocks, fields);
         self.homeless.extend(homeless);
     }
 
@@ -85,14 +80,13 @@ impl<'a, 'f> Turns<'a, 'f> {
         }
     }
 
-    /// Returns the turns, and what goes to the field `system`.
-    pub(super) fn finish(mut self) -> (Json<'a>, Vec<Json<'a>>) {
+    pub(super) fn finish(mut self) -> Json<'a> {
         if !self.homeless.is_empty() {
             self.push("user", Vec::new(), Vec::new());
         }
         self.open();
         self.close();
-        (self.written.into_iter().map(Turn::into_json).collect(), self.hoisted)
+        self.written.into_iter().map(Turn::into_json).collect()
     }
 
     /// Returns whose turn a message belongs to, and whether its words are wrapped.
@@ -106,13 +100,6 @@ impl<'a, 'f> Turns<'a, 'f> {
         let before = self.written.last().map(|turn| turn.role);
         let is_continued = before == Some("system");
         let text = match self.options.system {
-            SystemPlacement::Hoisted => {
-                let text = phrase!(
-                    "a system message moves to the leading system messages; changing it invalidates the prompt cache"
-                );
-                self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
-                return ("hoisted", false);
-            }
             SystemPlacement::InPlace if is_continued || system::may_stand(before, after) => {
                 return ("system", false);
             }

@@ -18,7 +18,7 @@ use crate::dialect::Dialect;
 use crate::json::{Field, Json, Object, object};
 use crate::media::Media;
 use crate::reasoning::{self, Origin, Reader};
-use crate::request::{OPENING, Options, SystemPlacement, nothing_loaded};
+use crate::request::{OPENING, Options, nothing_loaded};
 
 /// Puts contents together; messages of one side that follow each other are one.
 pub(super) struct Contents<'a, 'f> {
@@ -28,7 +28,6 @@ pub(super) struct Contents<'a, 'f> {
     /// The ids of calls that Gemini made without one.
     added_ids: BTreeSet<Cow<'a, str>>,
     sides: Vec<Side<'a>>,
-    hoisted: Vec<Json<'a>>,
     /// Media of the assistant's messages, for the user's next.
     homeless: Vec<Json<'a>>,
     index: usize,
@@ -36,7 +35,6 @@ pub(super) struct Contents<'a, 'f> {
     turn: usize,
     ids: CallIds,
     reader: Reader<'f>,
-    options: &'f Options<'f>,
     found: &'f mut Vec<Diagnostic>,
 }
 
@@ -61,13 +59,11 @@ impl<'a, 'f> Contents<'a, 'f> {
             names: BTreeMap::new(),
             added_ids: BTreeSet::new(),
             sides: Vec::new(),
-            hoisted: Vec::new(),
             homeless: Vec::new(),
             index: 0,
             turn: reasoning::running_turn(messages),
             ids: CallIds::new(messages, Dialect::Gemini, options.rules.call_ids, found),
             reader: Reader { model, state: options.rules.reasoning_state },
-            options,
             found,
         }
     }
@@ -97,7 +93,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         self.push(role, parts, message_fields(message, Dialect::Gemini));
     }
 
-    /// Returns the contents, and the instruction with the first `leading` messages and the hoisted ones.
+    /// Returns the contents, and the instruction with the first `leading` messages.
     pub(super) fn finish(mut self, leading: usize) -> (Json<'a>, Option<Json<'a>>) {
         let (mut instructions, mut own) = (Vec::new(), Vec::new());
         for (index, message) in self.messages.iter().enumerate().take(leading) {
@@ -111,7 +107,6 @@ impl<'a, 'f> Contents<'a, 'f> {
             instructions.extend(words);
             self.put_first(media);
         }
-        instructions.append(&mut self.hoisted);
         if !self.homeless.is_empty() {
             self.push("user", Vec::new(), Vec::new());
         }
@@ -154,15 +149,6 @@ impl<'a, 'f> Contents<'a, 'f> {
         if text.trim().is_empty() && media.is_empty() {
             let text = phrase!("message {index} is not sent: it has no text", index = self.index);
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
-            return;
-        }
-        if self.options.system == SystemPlacement::Hoisted {
-            let found = phrase!(
-                "a system message moves to the leading system messages; changing it invalidates the prompt cache"
-            );
-            self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
-            self.hoisted.push(text_part(text));
-            self.push("user", media, Vec::new());
             return;
         }
         let found =

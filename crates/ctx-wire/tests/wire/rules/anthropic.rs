@@ -149,20 +149,6 @@ fn elsewhere_a_system_message_is_wrapped() {
 }
 
 #[test]
-fn a_hoisted_system_message_joins_the_instructions() {
-    check_with(
-        ANTHROPIC,
-        &Options { system: SystemPlacement::Hoisted, ..Options::default() },
-        &[system("a"), user("b"), system("now"), answer("c"), user("d")],
-        "/system",
-        &json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "now" }]),
-        &[
-            "info[CTX0516]: a system message moves to the leading system messages; changing it invalidates the prompt cache (at /messages/2)",
-        ],
-    );
-}
-
-#[test]
 fn a_beginning_is_asked_for_where_the_model_takes_none() {
     check_with(
         ANTHROPIC,
