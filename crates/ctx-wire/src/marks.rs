@@ -7,7 +7,7 @@ use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
 use crate::codes;
 use crate::json::{Json, Object};
 
-/// The most marks in one request; Anthropic and OpenAI set the same limit.
+/// Maximum number of marks in a request of Anthropic and OpenAI.
 const MAX_MARKS: usize = 4;
 
 /// The cache mark of a block at Anthropic.
@@ -98,8 +98,8 @@ fn walk(value: &mut Json<'_>, key: &str, place: &mut String, visit: &mut dyn FnM
     }
 }
 
-/// Returns the mark of each message. Marks of trailing system messages move to the message before them: what is cached
-/// up to a trailing system message is not found again next turn.
+/// Returns the mark of each message. Marks of trailing system messages move to the message before them: the next turn
+/// does not repeat the trailing system messages.
 pub(crate) fn before_trailing_instructions(messages: &[Message]) -> Vec<Option<CacheMark>> {
     let mut marks: Vec<Option<CacheMark>> = messages.iter().map(|message| message.cache_mark).collect();
     let trailing = messages.iter().rev().take_while(|message| message.role.is_instruction()).count();
