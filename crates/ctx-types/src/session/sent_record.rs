@@ -389,10 +389,7 @@ pub fn remove_marks(node: &mut Node) {
     if let Some(Content::Parts(parts)) = &mut node.content {
         for part in parts {
             let ContentPart::Other(value) = part else { continue };
-            let unmarked = match without_marks(value) {
-                Cow::Owned(unmarked) => unmarked,
-                Cow::Borrowed(_) => continue,
-            };
+            let Cow::Owned(unmarked) = without_marks(value) else { continue };
             *value = Arc::new(unmarked);
         }
     }
