@@ -1,7 +1,7 @@
 //! Caches conversations, evicts the least recently used, and runs one turn of each at a time.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore, LogEntry, StoreError, StoreLease};
@@ -14,6 +14,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use crate::api_error::ApiError;
+use crate::lock;
 use crate::shared_prefix::SentRequest;
 
 /// Default limit of the messages of all cached conversations.
@@ -313,10 +314,6 @@ async fn load(
         loaded
     });
     loading.await.unwrap_or(Err(StoreError::Closed))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

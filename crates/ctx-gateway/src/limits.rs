@@ -1,7 +1,7 @@
 //! Rate limits of client keys.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ctx_types::phrase;
@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::api_error::ApiError;
 use crate::keys::KeyEntry;
+use crate::lock;
 
 /// Period of the rate limits.
 const MINUTE: Duration = Duration::from_secs(60);
@@ -45,7 +46,7 @@ impl Meters {
     }
 
     fn count(&self, key: &KeyEntry, turns: u64) -> Result<(), ApiError> {
-        let mut meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meters = lock(&self.0);
         let now = Instant::now();
         let fresh = || Meter { since: now, requests: 0, tokens: 0, turns: 0 };
         let meter = meters.entry(key.name.clone()).or_insert_with(fresh);
@@ -79,7 +80,7 @@ impl Meters {
 impl UsageGuard {
     /// Adds the tokens of a turn.
     pub(crate) fn add_tokens(&self, tokens: u64) {
-        let mut meters = self.meters.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meters = lock(&self.meters.0);
         if let Some(meter) = meters.get_mut(&self.key) {
             meter.tokens = meter.tokens.saturating_add(tokens);
         }
@@ -88,7 +89,7 @@ impl UsageGuard {
 
 impl Drop for UsageGuard {
     fn drop(&mut self) {
-        let mut meters = self.meters.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meters = lock(&self.meters.0);
         if let Some(meter) = meters.get_mut(&self.key) {
             meter.turns = meter.turns.saturating_sub(1);
         }

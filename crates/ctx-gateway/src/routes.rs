@@ -25,6 +25,7 @@ use crate::dialect::{self, ClientResponse, ResponseLabel, StreamWriter};
 use crate::forward::{ForwardedRequest, Provider, count_tokens, forward};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
+use crate::lock;
 use crate::metrics::GaugeGuard;
 use crate::models::{gemini_model, gemini_models, model, models};
 use crate::provider_relay::StreamChunk;
@@ -32,7 +33,7 @@ use crate::request_options::{self, RequestOptions};
 use crate::shared_prefix::SharedPrefix;
 use crate::spans::Span;
 use crate::stored_response::stored_response;
-use crate::turn::{self, TurnHandle, TurnProgress, lock};
+use crate::turn::{self, TurnHandle, TurnProgress};
 
 /// Maximum number of characters of a loss in a header.
 const MAX_LOSS: usize = 200;

@@ -1,7 +1,7 @@
 //! One request becomes one turn of a conversation, as `ctx chat` carries turns out.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use axum::http::HeaderMap;
@@ -26,6 +26,7 @@ use crate::dialect::{ClientRequest, ClientResponse};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::limits::UsageGuard;
+use crate::lock;
 use crate::memory::ReservedMemory;
 use crate::metrics::GaugeGuard;
 use crate::provider_relay::{CallIds, ProviderRelay, ProviderResponse, StreamChunk};
@@ -564,8 +565,4 @@ fn record_losses(progress: &Mutex<TurnProgress>, diagnostics: &[Diagnostic]) {
             }
         }
     }
-}
-
-pub(crate) fn lock(progress: &Mutex<TurnProgress>) -> MutexGuard<'_, TurnProgress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
