@@ -23,7 +23,7 @@ use crate::request_options::returned_headers;
 use crate::turn::TurnProgress;
 
 /// Time limit for a client to read a chunk.
-const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum number of requests to providers for one request of a client. After an overflow, a smaller request may follow.
 const MAX_ATTEMPTS: usize = 2;

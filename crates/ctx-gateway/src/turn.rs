@@ -40,7 +40,7 @@ use crate::turn_conversation::{
 };
 
 /// Chunks buffered for a slow client.
-const CHUNK_BUFFER: usize = 16;
+pub(crate) const CHUNK_BUFFER: usize = 16;
 
 /// Diagnostics about parts of a request that are not sent.
 const LOSSES: [ctx_types::Code; 10] = [
