@@ -13,9 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::body_part::BodyPart;
 use crate::codes;
 use crate::completion::Template;
-use crate::dialect::Dialect;
 use crate::json::{Field, Json, Object, object};
-use crate::lint;
 
 /// Maximum number of diagnostics of a request. If there are more, the most severe ones and the number of the others
 /// are reported.
@@ -151,11 +149,6 @@ impl<'a> Encoded<'a> {
     /// Returns a request that does not borrow the messages. O(size), a copy.
     pub fn into_owned(self) -> Encoded<'static> {
         Encoded { body: self.body.into_owned(), diagnostics: self.diagnostics }
-    }
-
-    /// Reports parts of the body that the provider rejects, as [`lint::check`] does.
-    pub fn lint(&self, dialect: Dialect) -> Vec<Diagnostic> {
-        lint::check_tree(&self.body, dialect, RequestRules::default())
     }
 }
 
