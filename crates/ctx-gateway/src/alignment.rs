@@ -70,13 +70,19 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
     };
     let leaf = session.active_leaf_id();
     let is_reply = |said: &ComparedMessage<'_>| said.role == Role::Assistant;
+    let is_edited =
+        |last: &ComparedMessage<'_>| request.first().is_some_and(|first| first.has_same_calls(last));
+    let edited = path.last().filter(|(_, last)| is_edited(last));
+    let before_edited = edited.and_then(|(id, _)| session.node(id)?.parent_id.as_ref());
     let after = match last {
         // Only reports of failures follow the last message; they are not sent.
         Some(id) if known < request.len() && path.last().is_some_and(|(last, _)| *last == id) => leaf,
         Some(id) => id,
         None if rules.sends_history => session.root_id(),
         // A client that sends only new messages repeats the calls of the last reply before their results.
-        None if request.first().is_some_and(|first| is_reply(first) && first.has_calls()) => leaf,
+        None if request.first().is_some_and(|first| is_reply(first) && first.has_calls()) => {
+            before_edited.unwrap_or(leaf)
+        }
         None if request.iter().any(is_reply) => session.root_id(),
         None => leaf,
     };
@@ -264,6 +270,11 @@ impl<'a> ComparedMessage<'a> {
         Self { role: node.role.unwrap_or_default(), text, node, arguments: OnceCell::new() }
     }
 
+    fn has_same_calls(&self, other: &Self) -> bool {
+        let count = self.node.tool_calls.len();
+        count == other.node.tool_calls.len() && (0..count).all(|index| self.has_same_call(other, index))
+    }
+
     /// Compares calls with the same index.
     fn has_same_call(&self, other: &Self, index: usize) -> bool {
         let (one, two) = (&self.node.tool_calls[index], &other.node.tool_calls[index]);
@@ -304,8 +315,7 @@ impl PartialEq for ComparedMessage<'_> {
                 || self.has_calls() && (self.text.is_empty() || other.text.is_empty()))
             && is_same_id(self.node.tool_call_id.as_deref(), other.node.tool_call_id.as_deref())
             && self.node.is_tool_error() == other.node.is_tool_error()
-            && self.node.tool_calls.len() == other.node.tool_calls.len()
-            && (0..self.node.tool_calls.len()).all(|index| self.has_same_call(other, index))
+            && self.has_same_calls(other)
             && self.parts().eq(other.parts())
     }
 }
@@ -471,8 +481,8 @@ mod tests {
         let (stored, after, _) = align_calls(vec![calling("", "c2"), result("c2")]);
         assert_eq!((stored, after), (vec![None, None], id("n2")));
         // The text differs: another message, not the stored one without its text.
-        let (stored, ..) = align_calls(vec![calling("Edited.", "c1"), result("c1")]);
-        assert!(stored.iter().all(Option::is_none));
+        let (stored, after, _) = align_calls(vec![calling("Edited.", "c1"), result("c1")]);
+        assert_eq!((stored, after), (vec![None, None], id("n1")));
     }
 
     #[test]
