@@ -32,7 +32,7 @@ impl BodyPart {
         PartHasher::default().finish_with(part)
     }
 
-    fn of_prompt(bytes: &[u8]) -> Self {
+    fn from_prompt(bytes: &[u8]) -> Self {
         let mut hasher = DefaultHasher::new();
         bytes.hash(&mut hasher);
         Self { hash: hasher.finish(), bytes: bytes.len() }
@@ -44,7 +44,7 @@ impl BodyPart {
         for (key, field) in FIELDS.iter().filter_map(|key| Some((*key, body.get(key)?))) {
             match field {
                 Json::Text(prompt) if key == "prompt" => {
-                    parts.extend(prompt.as_bytes().chunks(PROMPT_BYTES).map(Self::of_prompt));
+                    parts.extend(prompt.as_bytes().chunks(PROMPT_BYTES).map(Self::from_prompt));
                 }
                 Json::List(items) => items.iter().for_each(|item| push_blocks(&mut parts, item)),
                 Json::Text(text) => parts.push(Self::new(&text_block(text))),

@@ -80,7 +80,7 @@ pub fn tool_definition(tool: &ToolDefinition) -> Value {
 pub struct Options<'a> {
     /// Whether the model continues an assistant message at the end [default: true].
     ///
-    /// If not, a user message asks for it, in dialects whose servers reject such requests.
+    /// If not, a user message requests it, in dialects whose servers reject such requests.
     pub prefill: bool,
     /// Placement of system messages inside the conversation, in dialects without them.
     pub system: SystemPlacement,
