@@ -87,7 +87,8 @@ pub(crate) fn pair(language: Language, comparison: &RequestComparison) -> String
         .map(|(title, text)| (lang::word(language, title).into_owned(), said(language, &text)))
         .collect();
     let width = widest(lines.iter().map(|(title, _)| title));
-    lines.iter().map(|(title, text)| format!("{}  {text}\n", left(title, width))).collect()
+    let lines = lines.iter().map(|(title, text)| format!("{}  {text}", left(title, width)));
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 fn row(language: Language, request: &RequestReport) -> [String; 7] {

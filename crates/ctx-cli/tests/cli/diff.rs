@@ -131,3 +131,41 @@ fn agents_are_assembled_with_a_worldbook_and_a_table_of_models() {
     billed again      about 23 tokens, 14 of them in unchanged messages
     ");
 }
+
+/// A request of Anthropic's API with a clock in its system prompt.
+fn body(clock: &str, messages: usize) -> serde_json::Value {
+    let system = format!("{} It is {clock}.", "The harbor has three piers. ".repeat(200));
+    let message = |index: usize| {
+        let role = if index.is_multiple_of(2) { "user" } else { "assistant" };
+        json!({ "role": role, "content": format!("Line {index}") })
+    };
+    json!({
+        "model": "claude-opus-5",
+        "system": [{ "type": "text", "text": system, "cache_control": { "type": "ephemeral" } }],
+        "messages": (0..messages).map(message).collect::<Vec<_>>(),
+    })
+}
+
+#[test]
+fn compares_request_bodies() {
+    let files = [("a.json", body("10:15", 1).to_string()), ("b.json", body("10:16", 3).to_string())];
+    let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+    assert_snapshot!(ctx("diff a.json b.json", &files), @"");
+}
+
+#[test]
+fn analyzes_a_log() {
+    let usage =
+        json!({ "input_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 1200 });
+    let lines = [
+        json!({ "at": "2026-11-29T10:15:00Z", "request": body("10:15", 1) }).to_string(),
+        json!({ "at": "2026-11-29T10:15:20Z", "request": body("10:15", 3) }).to_string(),
+        json!({ "at": "2026-11-29T10:16:00Z", "request": body("10:16", 5), "usage": usage }).to_string(),
+        json!({ "at": "2026-11-29T10:30:00Z", "request": body("10:16", 7) }).to_string(),
+        "not JSON \u{1b}[31m".to_owned(),
+    ];
+    let log = lines.join("\n");
+    assert_snapshot!(ctx("diff log.jsonl", &[("log.jsonl", &log)]), @"");
+    let printed = ctx("diff empty.jsonl", &[("empty.jsonl", "{}")]);
+    assert_snapshot!(printed, @"");
+}
