@@ -82,7 +82,8 @@ pub(crate) fn dropped_report(server: &Server, call: &Call) -> Result<Reply, Refu
 pub(crate) fn dropped_pair(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let _analyzing = lock(&ANALYZING);
     let text = String::from_utf8_lossy(&call.body);
-    let (before, after) = text.split_once('\n').ok_or_else(no_request)?;
+    let mut lines = text.lines();
+    let (Some(before), Some(after)) = (lines.next(), lines.next()) else { return Err(no_request()) };
     compared(server, [before, after])
 }
 
