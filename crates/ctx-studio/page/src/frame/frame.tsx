@@ -47,7 +47,7 @@ export function Frame() {
         {t().skip}
       </a>
       <Header />
-      {!isStart && <TurnBar />}
+      {!isStart && page !== "requests" && <TurnBar />}
       <Bars />
       <div class={`body on-${page}`} style={columns()}>
         {!isStart && <Navigation />}

@@ -4,7 +4,7 @@ import { figure, t } from "../language";
 import { Icon } from "../ui/icon";
 import { Scrollable } from "../ui/scrollable";
 import { differing, type Run } from "../words";
-import { pair, pairFailure } from "./state";
+import { pair, pairFailure, shown } from "./state";
 import { changeText, dollars, placeText } from "./wording";
 
 export function Pair({ request }: { request: LogRequest }) {
@@ -19,16 +19,19 @@ export function Pair({ request }: { request: LogRequest }) {
     );
   if (!found) return <p role="status">{texts.comparing}</p>;
   const count = Math.max(found.before.length, found.after.length);
+  const before = shown.value?.view.requests.find(({ line }) => line === request.before);
+  const names = [before, request].map((one) => texts.request(one ? figure(one.index) : "?"));
   const places = Array.from({ length: count }, (_, at) => at);
   return (
     <div class="pair" data-test="pair">
       <Summary found={found} request={request} />
       <div class="pair-head">
-        <h3>{texts.previous}</h3>
-        <h3>{texts.request(figure(request.index))}</h3>
+        {names.map((name) => (
+          <h3 key={name}>{name}</h3>
+        ))}
       </div>
       {places.map((at) => (
-        <Blocks key={at} before={found.before[at]} after={found.after[at]} />
+        <Blocks key={at} names={names} before={found.before[at]} after={found.after[at]} />
       ))}
     </div>
   );
@@ -64,28 +67,29 @@ function Summary({ found, request }: { found: LogPair; request: LogRequest }) {
 }
 
 /** The blocks at one position. */
-function Blocks({ before, after }: { before?: LogBlock; after?: LogBlock }) {
+function Blocks({ names, before, after }: { names: string[]; before?: LogBlock; after?: LogBlock }) {
   const isShared = before?.isShared === true && after?.isShared === true;
   const [old, now] = isShared ? [undefined, undefined] : differing(before?.text ?? "", after?.text ?? "");
   return (
     <div class={`pair-row ${isShared ? "shared" : ""}`}>
-      <Block block={before} runs={old} kind="del" />
-      <Block block={after} runs={now} kind="ins" />
+      <Block name={names[0]} block={before} runs={old} kind="del" />
+      <Block name={names[1]} block={after} runs={now} kind="ins" />
     </div>
   );
 }
 
-function Block({ block, runs, kind: Mark }: { block?: LogBlock; runs?: Run[]; kind: "del" | "ins" }) {
+function Block({ name, block, runs, kind: Mark }: { name?: string; block?: LogBlock; runs?: Run[]; kind: "del" | "ins" }) {
   const texts = t().requests;
   if (!block) return <div class="block none soft">{t().nothing}</div>;
   const place = placeText(block.in, block.number, block.name);
   return (
     <div class="block">
       <p class="soft">
+        <span class="whose">{`${name ?? ""}${texts.colon}`}</span>
         <bdi>{place}</bdi> · {texts.tokens(figure(block.tokens))}
         {block.isShared && ` · ${texts.same}`}
       </p>
-      <Scrollable class="text" label={place}>
+      <Scrollable class="text" label={`${name}, ${place}`}>
         {runs ? runs.map((run, at) => (run.isSame ? <span key={at}>{run.text}</span> : <Mark key={at}>{run.text}</Mark>)) : block.text}
       </Scrollable>
     </div>

@@ -25,7 +25,7 @@ export function RequestTable() {
               <th scope="col" class="model">
                 {texts.model}
               </th>
-              <th scope="col" class="number">
+              <th scope="col" class="number tokens">
                 {texts.inputTokens}
               </th>
               <th scope="col" class="number">
@@ -67,7 +67,7 @@ function Row({ request, isOpen }: { request: LogRequest; isOpen: boolean }) {
         <td class="model">
           <bdi>{model}</bdi>
         </td>
-        <td class="number">{figure(tokens)}</td>
+        <td class="number tokens">{figure(tokens)}</td>
         <td class="number reused" title={cached === undefined ? texts.forecast : texts.reported}>
           {cached === undefined ? (reused === undefined ? "?" : `~${figure(reused)}`) : figure(cached)}
           <span class="bar" aria-hidden="true">

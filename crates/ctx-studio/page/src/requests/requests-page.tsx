@@ -136,7 +136,9 @@ function Log({ view }: { view: LogView }) {
 function Causes({ causes }: { causes: LogCause[] }) {
   const texts = t().requests;
   if (causes.length === 0) return <p class="equal">{texts.noMisses}</p>;
-  const most = causes[0]?.lost ?? 1;
+  // Sorted by cost. Without prices, the tokens tell.
+  const weight = ({ cost, lost }: LogCause) => (causes[0]?.cost === undefined ? lost : (cost ?? 0));
+  const most = Math.max(...causes.slice(0, MOST).map(weight));
   return (
     <section aria-labelledby="causes-title">
       <h2 id="causes-title">{texts.causes}</h2>
@@ -157,7 +159,7 @@ function Causes({ causes }: { causes: LogCause[] }) {
                 <small class="soft">{texts.causeFacts(one.count, figure(one.lost))}</small>
               </span>
               <span class="bar" aria-hidden="true">
-                <span style={{ width: percent(one.lost, most) }} />
+                <span style={{ width: percent(weight(one), most) }} />
               </span>
             </button>
           </li>

@@ -41,7 +41,6 @@ export const requests = {
   forecast: "Forecast by the rules of the provider",
   reported: "Reported by the provider",
   request: (index: string) => `Request ${index}`,
-  previous: "Previous request",
   isFirst: "This is the first request of its conversation.",
   comparing: "Comparing…",
   noMiss: "No cache miss",

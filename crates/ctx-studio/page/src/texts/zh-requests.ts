@@ -41,7 +41,6 @@ export const requests: Texts["requests"] = {
   forecast: "按服务商的规则预测",
   reported: "服务商报告",
   request: (index) => `请求 ${index}`,
-  previous: "上一个请求",
   isFirst: "这是该对话的第一个请求。",
   comparing: "正在对比…",
   noMiss: "缓存命中",
