@@ -66,7 +66,7 @@ pub(crate) fn pair(language: Language, comparison: &RequestComparison) -> String
             None => place,
         };
         lines.push(("first difference", told));
-        lines.push(("change", Phrase::from(change_word(found.change))));
+        lines.push(("change", change_word(found.change)));
         let sides = [("first", &found.before), ("second", &found.after)];
         let sides = sides.into_iter().filter_map(|(side, text)| {
             Some((side, phrase!("`{text}`", text = Phrase::verbatim(text.as_deref()?))))
@@ -115,7 +115,7 @@ fn row(language: Language, request: &RequestReport) -> [String; 7] {
 
 /// Writes what broke the prefix: the place, the change, and the texts of both sides.
 fn break_line(found: &PrefixBreak) -> Phrase {
-    let (place, change) = (place(found), Phrase::from(change_word(found.change)));
+    let (place, change) = (place(found), change_word(found.change));
     match (&found.before, &found.after) {
         (Some(before), Some(after)) => {
             phrase!(
@@ -143,44 +143,44 @@ fn place(found: &PrefixBreak) -> Phrase {
     }
 }
 
-const fn change_word(change: Change) -> &'static str {
+fn change_word(change: Change) -> Phrase {
     match change {
-        Change::Clock => "a time, date, or id changed",
-        Change::Reordered => "another order",
-        Change::Added => "added",
-        Change::Removed => "removed",
-        Change::Edited => "edited",
-        Change::ToolResultRewritten => "the tool result was rewritten",
-        Change::Reminder => "a reminder changed",
-        Change::Compacted => "messages were compacted",
-        Change::Expired => "the cache had expired",
-        Change::NotMarked => "no cache mark",
-        Change::Switched => "another model",
+        Change::Clock => phrase!("a time, date, or id changed"),
+        Change::Reordered => phrase!("another order"),
+        Change::Added => phrase!("added"),
+        Change::Removed => phrase!("removed"),
+        Change::Edited => phrase!("edited"),
+        Change::ToolResultRewritten => phrase!("the tool result was rewritten"),
+        Change::Reminder => phrase!("a reminder changed"),
+        Change::Compacted => phrase!("messages were compacted"),
+        Change::Expired => phrase!("the cache had expired"),
+        Change::NotMarked => phrase!("no cache mark"),
+        Change::Switched => phrase!("another model"),
     }
 }
 
-fn section_word(section: Section) -> &'static str {
+fn section_word(section: Section) -> Phrase {
     match section {
-        Section::Model => "model",
-        Section::Parameters => "parameters",
-        Section::Tools => "tools",
-        Section::System => "system prompt",
-        Section::Messages => "messages",
+        Section::Model => phrase!("model"),
+        Section::Parameters => phrase!("parameters"),
+        Section::Tools => phrase!("tools"),
+        Section::System => phrase!("system prompt"),
+        Section::Messages => phrase!("messages"),
     }
 }
 
 fn cause_line(cause: &Cause) -> Phrase {
     let section = match &cause.subject {
         Some(subject) => {
-            phrase!("{section} `{subject}`", section = Phrase::from(section_word(cause.section)), subject)
+            phrase!("{section} `{subject}`", section = section_word(cause.section), subject)
         }
-        None => Phrase::from(section_word(cause.section)),
+        None => section_word(cause.section),
     };
     phrase!(
         "{lost}: {section}, {change}; {requests}, first request {first}",
         lost = with_cost(cause.lost, cause.cost.map(|cost| cost.to_string())),
         section,
-        change = Phrase::from(change_word(cause.change)),
+        change = change_word(cause.change),
         requests = count_of!(cause.count, "request"),
         first = cause.first
     )
