@@ -10,6 +10,9 @@ use serde::Serialize;
 /// Maximum number of requests in a response.
 const MAX_REQUESTS: usize = 20_000;
 
+/// Maximum length of names and excerpts, in characters.
+const MAX_NAME: usize = 200;
+
 /// Response of GET `logs`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -170,17 +173,17 @@ pub(crate) struct LogBlock {
 }
 
 impl LogView {
-    pub(crate) fn new(report: LogReport) -> Self {
+    pub(crate) fn new(report: &LogReport) -> Self {
         let mut latest: HashMap<u64, u64> = HashMap::new();
-        let requests = report.requests.into_iter().take(MAX_REQUESTS);
+        let requests = report.requests.iter().take(MAX_REQUESTS);
         let requests = requests.map(|request| {
             let before = latest.insert(request.thread, request.line);
             LogRequest::new(request, before)
         });
-        let causes = report.causes.into_iter().map(|cause| LogCause {
+        let causes = report.causes.iter().map(|cause| LogCause {
             section: section_name(cause.section),
             change: cause.change.name(),
-            subject: cause.subject,
+            subject: cause.subject.as_deref().map(shorten),
             count: cause.count,
             lost: cause.lost,
             cost: cause.cost.map(dollars),
@@ -207,31 +210,31 @@ impl LogView {
 }
 
 impl LogRequest {
-    fn new(request: RequestReport, before: Option<u64>) -> Self {
+    fn new(request: &RequestReport, before: Option<u64>) -> Self {
         Self {
             index: request.index,
             line: request.line,
             before,
             at: request.at,
-            model: request.model.to_string(),
+            model: shorten(&request.model),
             tokens: request.tokens,
             reused: request.is_known_cache.then_some(request.reused),
             cached: request.usage.map(|usage| usage.cached),
             cost: request.cost.map(dollars),
-            prefix_break: request.prefix_break.map(LogBreak::new),
+            prefix_break: request.prefix_break.as_ref().map(LogBreak::new),
         }
     }
 }
 
 impl LogBreak {
-    fn new(found: PrefixBreak) -> Self {
+    fn new(found: &PrefixBreak) -> Self {
         Self {
             section: section_name(found.section),
             number: found.number,
             change: found.change.name(),
-            subject: found.subject,
-            before: found.before,
-            after: found.after,
+            subject: found.subject.as_deref().map(shorten),
+            before: found.before.as_deref().map(shorten),
+            after: found.after.as_deref().map(shorten),
             lost: found.lost,
             cost: found.cost.map(dollars),
         }
@@ -239,28 +242,28 @@ impl LogBreak {
 }
 
 impl LogPair {
-    pub(crate) fn new(pair: RequestPair) -> Self {
-        let [_, later] = pair.comparison.requests;
-        let [before, after] = pair.blocks.map(|blocks| blocks.into_iter().map(LogBlock::new).collect());
+    pub(crate) fn new(pair: &RequestPair) -> Self {
+        let [_, later] = &pair.comparison.requests;
+        let [before, after] = &pair.blocks;
         Self {
             shared: pair.comparison.shared_blocks,
             blocks: later.blocks,
             byte: pair.comparison.byte,
-            prefix_break: later.prefix_break.map(LogBreak::new),
-            before,
-            after,
+            prefix_break: later.prefix_break.as_ref().map(LogBreak::new),
+            before: before.iter().map(LogBlock::new).collect(),
+            after: after.iter().map(LogBlock::new).collect(),
         }
     }
 }
 
 impl LogBlock {
-    fn new(block: BlockExcerpt) -> Self {
+    fn new(block: &BlockExcerpt) -> Self {
         let ellipsis = |is_cut| if is_cut { "…" } else { "" };
         let (start, end) = (ellipsis(block.is_cut_before), ellipsis(block.is_cut_after));
         Self {
             section: section_name(block.place.section()),
             number: block.place.number(),
-            name: block.name,
+            name: block.name.as_deref().map(shorten),
             tokens: block.tokens,
             is_shared: block.is_shared,
             text: format!("{start}{}{end}", block.text),
@@ -285,6 +288,14 @@ const fn reason_name(reason: SkipReason) -> &'static str {
         SkipReason::NoRequest => "no-request",
         SkipReason::TooLong => "too-long",
         SkipReason::TooMany => "too-many",
+    }
+}
+
+/// Cuts a name, which a log may make as long as it likes.
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_NAME) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

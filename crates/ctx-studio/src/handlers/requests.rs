@@ -55,7 +55,7 @@ pub(crate) fn report(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let log = log(server, call)?;
     let _analyzing = lock(&ANALYZING);
     let report = request_log::analyze_files(&log.files, models(server)?, &mut |_| {})?;
-    Reply::json(&LogView::new(report))
+    Reply::json(&LogView::new(&report))
 }
 
 /// Compares two requests of a log of the folder.
@@ -75,7 +75,7 @@ pub(crate) fn dropped_report(server: &Server, call: &Call) -> Result<Reply, Refu
     for line in call.body.split(|byte| *byte == b'\n') {
         analysis.push(&String::from_utf8_lossy(line));
     }
-    Reply::json(&LogView::new(analysis.finish()))
+    Reply::json(&LogView::new(&analysis.finish()))
 }
 
 /// Compares two requests that the page sends, one per line.
@@ -89,7 +89,7 @@ pub(crate) fn dropped_pair(server: &Server, call: &Call) -> Result<Reply, Refusa
 
 fn compared(server: &Server, [before, after]: [&str; 2]) -> Result<Reply, Refusal> {
     let pair = RequestPair::new(&models(server)?, before, after).ok_or_else(no_request)?;
-    Reply::json(&LogPair::new(pair))
+    Reply::json(&LogPair::new(&pair))
 }
 
 fn no_request() -> Refusal {
