@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Maximum number of requests in a response.
 const MAX_REQUESTS: usize = 20_000;
 
-/// Maximum length of names and excerpts, in characters.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
 
 /// Response of GET `logs`.
@@ -92,10 +92,6 @@ pub(crate) struct LogBreak {
     /// Name of the tool or parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) before: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) after: Option<String>,
     /// Tokens that were read again.
     pub(crate) lost: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -233,8 +229,6 @@ impl LogBreak {
             number: found.number,
             change: found.change.name(),
             subject: found.subject.as_deref().map(shorten),
-            before: found.before.as_deref().map(shorten),
-            after: found.after.as_deref().map(shorten),
             lost: found.lost,
             cost: found.cost.map(dollars),
         }

@@ -24,7 +24,7 @@ export function Pair({ request }: { request: LogRequest }) {
   const places = Array.from({ length: count }, (_, at) => at);
   return (
     <div class="pair" data-test="pair">
-      <Summary found={found} request={request} />
+      <Summary found={found} before={before} request={request} />
       <div class="pair-head">
         {names.map((name) => (
           <h3 key={name}>{name}</h3>
@@ -37,7 +37,7 @@ export function Pair({ request }: { request: LogRequest }) {
   );
 }
 
-function Summary({ found, request }: { found: LogPair; request: LogRequest }) {
+function Summary({ found, before, request }: { found: LogPair; before?: LogRequest; request: LogRequest }) {
   const texts = t().requests;
   // The log also tells what two requests alone do not, such as an expired cache.
   const change = request.break ?? found.break;
@@ -51,7 +51,7 @@ function Summary({ found, request }: { found: LogPair; request: LogRequest }) {
             {texts.colon}
             {changeText(change.change)}
           </b>
-          {change.in === "model" && <bdi>{`${change.before ?? ""} → ${change.after ?? ""}`}</bdi>}
+          {change.in === "model" && <bdi>{`${before?.model ?? ""} → ${request.model}`}</bdi>}
           {change.lost > 0 && <span>{texts.readAgain(figure(change.lost), change.cost === undefined ? undefined : dollars(change.cost))}</span>}
         </>
       ) : (

@@ -43,6 +43,7 @@ function isOfCause({ break: found }: LogRequest, wanted: LogCause): boolean {
 const reason = (error: unknown) => (error instanceof CallError ? error.message || t().offline : String(error));
 
 export async function loadLogs(): Promise<void> {
+  failure.value = undefined;
   try {
     const list = await call<LogList>("GET", "logs");
     logs.value = list.logs;
