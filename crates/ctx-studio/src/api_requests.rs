@@ -1,4 +1,4 @@
-//! JSON types of request logs: what each request cost, and where its prefix broke.
+//! JSON types of request logs: costs and cache misses.
 
 use std::collections::HashMap;
 
@@ -92,7 +92,7 @@ pub(crate) struct LogBreak {
     /// Name of the tool or parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
-    /// Tokens that were read again.
+    /// Tokens read again.
     pub(crate) lost: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<f64>,
@@ -164,7 +164,7 @@ pub(crate) struct LogBlock {
     pub(crate) name: Option<String>,
     pub(crate) tokens: u32,
     pub(crate) is_shared: bool,
-    /// With `…` where it is cut.
+    /// Truncated texts have a `…`.
     pub(crate) text: String,
 }
 
@@ -285,7 +285,7 @@ const fn reason_name(reason: SkipReason) -> &'static str {
     }
 }
 
-/// Cuts a name, which a log may make as long as it likes.
+/// Truncates a name. Names in a log can have any length.
 fn shorten(text: &str) -> String {
     match text.char_indices().nth(MAX_NAME) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -8,22 +8,22 @@ use crate::entry::LogLine;
 use crate::place::BlockPlace;
 use crate::report::RequestComparison;
 
-/// Number of equal blocks that are shown before the difference.
+/// Maximum number of equal blocks before the difference.
 const MAX_BEFORE: usize = 2;
 
-/// Number of blocks that are shown from the difference on.
+/// Maximum number of blocks from the difference on.
 const MAX_AFTER: usize = 4;
 
 /// Maximum length of a text, in bytes.
 const MAX_TEXT: usize = 4_000;
 
-/// Length of the equal text that is shown before the first different character, in bytes.
+/// Maximum length of the equal text before the first different character, in bytes.
 const MAX_EQUAL: usize = 400;
 
 /// Two requests, and their blocks around the first difference.
 #[derive(Clone, Debug)]
 pub struct RequestPair {
-    /// What the requests have in common.
+    /// Common prefix, and the first difference.
     pub comparison: RequestComparison,
     /// Blocks of the earlier and of the later request.
     pub blocks: [Vec<BlockExcerpt>; 2],
@@ -49,7 +49,7 @@ pub struct BlockExcerpt {
 }
 
 impl RequestPair {
-    /// Compares two lines of a log like [`LogAnalysis::compare`]. `None` if one of them is no request.
+    /// Compares two lines of a log like [`LogAnalysis::compare`]. `None` if a line is not a request.
     pub fn new(models: &ModelTable, before: &str, after: &str) -> Option<Self> {
         let comparison = LogAnalysis::compare(models.clone(), before, after)?;
         let shared = usize::try_from(comparison.shared_blocks).ok()?;

@@ -24,7 +24,7 @@ const MAX_LOGS: usize = 500;
 /// Maximum size of a log: 1 GiB. `ctx diff` reads larger ones.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Length of the beginning of a file that tells whether it is a log, in bytes.
+/// Number of bytes that are checked for the keys of a request.
 const BEGINNING: u64 = 8 << 10;
 
 /// Keys of a log or of a request body. Conversations and transcripts have others.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Answer, Running, folder, project, start};
 
-/// A log of two requests whose system prompts differ, and a line that is cut.
+/// Two requests with different system prompts, and an incomplete line.
 fn log() -> String {
     let line = |minute: u32| {
         let rules = "You keep the lamps of the harbor. ".repeat(400);

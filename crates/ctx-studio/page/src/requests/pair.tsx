@@ -39,7 +39,7 @@ export function Pair({ request }: { request: LogRequest }) {
 
 function Summary({ found, before, request }: { found: LogPair; before?: LogRequest; request: LogRequest }) {
   const texts = t().requests;
-  // The log also tells what two requests alone do not, such as an expired cache.
+  // Some causes need the whole log, such as an expired cache.
   const change = request.break ?? found.break;
   return (
     <p class="pair-summary">

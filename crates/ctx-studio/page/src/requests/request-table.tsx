@@ -1,4 +1,4 @@
-// The requests of a log, one line each. An open line shows the request next to the one before.
+// The requests of a log, one line each. An open line shows the request next to the previous request.
 import type { LogRequest } from "../api";
 import { figure, t } from "../language";
 import { Icon } from "../ui/icon";

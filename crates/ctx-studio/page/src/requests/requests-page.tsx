@@ -1,4 +1,4 @@
-// A log of requests that other programs sent: what each cost, why, and what broke the prompt cache.
+// A log of requests that other programs sent: costs, and causes of cache misses.
 import { useEffect } from "preact/hooks";
 import type { LogCause, LogView } from "../api";
 import { figure, t } from "../language";
@@ -10,7 +10,7 @@ import { RequestTable } from "./request-table";
 import { analyzing, cause, close, failure, hasMoreLogs, loadLogs, logs, onlyBreaks, openDropped, openLog, rows, shown } from "./state";
 import { causeText, dollars, percent } from "./wording";
 
-/** Causes that are shown. */
+/** Maximum number of causes. */
 const MOST = 12;
 
 export function RequestsPage() {

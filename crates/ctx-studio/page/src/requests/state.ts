@@ -8,7 +8,7 @@ import { call, CallError } from "../transport";
 /** Logs of the folder; undefined until they are listed. */
 export const logs = signal<LogFile[] | undefined>(undefined);
 export const hasMoreLogs = signal(false);
-/** The log that is shown. A dropped one has no id. */
+/** The open log. A dropped log has no id. */
 export const shown = signal<{ name: string; id?: string; view: LogView } | undefined>(undefined);
 /** Name of the log that is being analyzed. */
 export const analyzing = signal<string | undefined>(undefined);
@@ -16,7 +16,7 @@ export const failure = signal<string | undefined>(undefined);
 /** Position of the selected cause. */
 export const cause = signal<number | undefined>(undefined);
 export const onlyBreaks = signal(false);
-/** The request that is compared with the one before. */
+/** Index of the open request. */
 export const opened = signal<number | undefined>(undefined);
 export const pair = signal<LogPair | undefined>(undefined);
 export const pairFailure = signal<string | undefined>(undefined);
@@ -87,7 +87,7 @@ async function analyze(name: string, id: string | undefined, ask: () => Promise<
   if (mine === asked) analyzing.value = undefined;
 }
 
-/** Compares a request with the one before, or closes the comparison. */
+/** Compares a request with the previous request, or closes the comparison. */
 export async function toggle({ index, line, before }: LogRequest): Promise<void> {
   if (opened.value === index) return close();
   close();

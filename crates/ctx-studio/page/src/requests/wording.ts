@@ -10,7 +10,7 @@ export function percent(part: number, whole: number): string {
   return `${whole > 0 ? Math.min(100, Math.floor((part * 100) / whole)) : 0}%`;
 }
 
-/** What changed, such as `edited`. Of an unknown change, its name. */
+/** Name of a change, such as `edited`. */
 export function changeText(change: string): string {
   const { changes } = t().requests;
   return Object.hasOwn(changes, change) ? (changes[change] ?? change) : change;
