@@ -1,7 +1,5 @@
 //! JSON types of request logs: costs and cache misses.
 
-use std::collections::HashMap;
-
 use ctx_tokens::Money;
 use ctx_traffic::{BlockExcerpt, LogReport, PrefixBreak, RequestPair, RequestReport, Section, SkipReason};
 use schemars::JsonSchema;
@@ -56,7 +54,7 @@ pub(crate) struct LogRequest {
     pub(crate) index: u64,
     /// Number of the line, from 1.
     pub(crate) line: u64,
-    /// Line of the previous request of the conversation.
+    /// Line of the earlier request with the longest common prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<u64>,
     /// Milliseconds since 1970.
@@ -170,12 +168,12 @@ pub(crate) struct LogBlock {
 
 impl LogView {
     pub(crate) fn new(report: &LogReport) -> Self {
-        let mut latest: HashMap<u64, u64> = HashMap::new();
+        let line_of = |number: u64| {
+            let index = usize::try_from(number).ok()?.checked_sub(1)?;
+            Some(report.requests.get(index)?.line)
+        };
         let requests = report.requests.iter().take(MAX_REQUESTS);
-        let requests = requests.map(|request| {
-            let before = latest.insert(request.thread, request.line);
-            LogRequest::new(request, before)
-        });
+        let requests = requests.map(|request| LogRequest::new(request, request.before.and_then(line_of)));
         let causes = report.causes.iter().map(|cause| LogCause {
             section: section_name(cause.section),
             change: cause.change.name(),

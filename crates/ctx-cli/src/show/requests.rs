@@ -204,14 +204,14 @@ fn cost(request: &RequestReport) -> Phrase {
 fn total(report: &LogReport) -> Phrase {
     let total = &report.total;
     let (requests, all) = (count_of!(total.requests, "request"), tokens(total.tokens));
-    let percent = |part: u64| (part * 100).checked_div(total.tokens).unwrap_or(0);
-    let reusable = percent(total.reused);
+    let percent = |part: u64, all: u64| (part * 100).checked_div(all).unwrap_or(0);
+    let reusable = percent(total.reused, total.tokens);
     let sum = match total.cached {
         Some(cached) => phrase!(
             "{requests}, {all}: {cached}% were read from caches, {reusable}% could be",
             requests,
             all,
-            cached = percent(cached),
+            cached = percent(cached, total.reported.unwrap_or(0)),
             reusable
         ),
         None => phrase!("{requests}, {all}: caches could provide {reusable}%", requests, all, reusable),
