@@ -60,7 +60,10 @@ pub fn read_lines(paths: &[PathBuf], numbers: [u64; 2]) -> Result<Option<[String
 }
 
 /// Passes on each line with its size; `None` for a line that is too long.
-fn each_line(paths: &[PathBuf], each: &mut dyn FnMut(Option<&[u8]>, u64) -> ControlFlow<()>) -> Result<()> {
+fn each_line(
+    paths: &[PathBuf],
+    each: &mut impl FnMut(Option<&[u8]>, u64) -> ControlFlow<()>,
+) -> Result<()> {
     for file in paths {
         let unreadable = |error: &std::io::Error| {
             unusable!("cannot read {path}: {reason}", path = files::name(file), reason = files::reason(error))
