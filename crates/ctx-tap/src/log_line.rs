@@ -60,6 +60,8 @@ pub(crate) fn log_line(exchange: Exchange) -> Vec<u8> {
                 thread = thread.or(request.thread);
                 body = Some(request.json);
             }
+            // An error of the connection is the reason.
+            None if !errors.is_empty() => {}
             None => errors.push("the request is not JSON".to_owned()),
         },
         Err(UnreadableBody::TooLarge(size)) => omitted.push(format!("request of {size} bytes")),
