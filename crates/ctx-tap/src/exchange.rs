@@ -24,6 +24,8 @@ pub struct Exchange {
     pub path: String,
     /// Headers of the request. Credentials are removed in the log.
     pub headers: Vec<Header>,
+    /// Name of the conversation, which is hashed in the log. By default, headers and fields of the request name it.
+    pub thread: Option<String>,
     /// Body of the request.
     pub request: BodyCopy,
     /// HTTP status of the response, if there was one.

@@ -50,10 +50,11 @@ struct LogLine {
 
 /// Writes an exchange as a line.
 pub(crate) fn log_line(exchange: Exchange) -> Vec<u8> {
-    let Exchange { at, api, host, path, headers, request, status, first, took, response, error } = exchange;
+    let Exchange { at, api, host, path, headers, request, status, first, took, response, error, thread } =
+        exchange;
     let head = RedactedHead::new(&headers, &path);
     let (mut omitted, mut errors) = (Vec::new(), error.into_iter().collect::<Vec<_>>());
-    let (mut body, mut thread) = (None, thread_in_headers(&headers));
+    let (mut body, mut thread) = (None, thread.or_else(|| thread_in_headers(&headers)));
     match read_body(request) {
         Ok(text) => match RequestBody::parse(&head.redact(text)) {
             Some(request) => {

@@ -462,6 +462,7 @@ impl Drop for Recording<'_> {
             host: std::mem::take(&mut self.host),
             path: std::mem::take(&mut self.path),
             headers: self.head.headers.clone(),
+            thread: None,
             request,
             status: self.response.status,
             first: self.response.first,

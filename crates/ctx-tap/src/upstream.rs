@@ -81,8 +81,9 @@ impl Upstream {
             && url.password().is_none()
             && url.query().is_none()
             && url.fragment().is_none();
-        let replaced = if url.path().trim_end_matches('/').ends_with("/v1") { "/v1" } else { "" };
-        if is_base { Ok(Self { url, replaced }) } else { Err(InvalidUpstream) }
+        let path = url.path().trim_end_matches('/');
+        let replaced = ["/v1", "/v1beta"].into_iter().find(|version| path.ends_with(version));
+        if is_base { Ok(Self { replaced: replaced.unwrap_or_default(), url }) } else { Err(InvalidUpstream) }
     }
 
     /// Parses a base URL of OpenAI's API, which clients use in place of `/v1`.
@@ -172,6 +173,7 @@ mod tests {
         assert_eq!(join("https://host/api/", "/v1/messages"), "/api/v1/messages");
         assert_eq!(join("https://host/api/v1", "/v1/messages"), "/api/v1/messages");
         assert_eq!(join("https://host/api/v1", "/v1beta/x"), "/api/v1/v1beta/x");
+        assert_eq!(join("https://host/v1beta/", "/v1beta/x"), "/v1beta/x");
         assert_eq!(join("https://host", "?x"), "/?x");
         let openai = Upstream::parse_openai("https://host/compatible").unwrap();
         assert_eq!(openai.target("/v1/chat/completions"), "/compatible/chat/completions");
