@@ -17,7 +17,7 @@ pub(crate) struct TurnRecorder {
 }
 
 /// A request that waits for its response.
-pub(crate) struct RequestRecording<'r> {
+pub(crate) struct RequestRecord<'r> {
     recorder: &'r Recorder,
     begun: Instant,
     exchange: Exchange,
@@ -25,7 +25,7 @@ pub(crate) struct RequestRecording<'r> {
 
 impl TurnRecorder {
     /// Begins to record a request. `headers` are those of the client.
-    pub(crate) fn start(&self, client: &Client, headers: &HeaderMap, body: &Bytes) -> RequestRecording<'_> {
+    pub(crate) fn start(&self, client: &Client, headers: &HeaderMap, body: &Bytes) -> RequestRecord<'_> {
         let url = client.endpoint().url().ok().and_then(|url| url.parse::<Url>().ok());
         let path = url.map(|url| url[Position::BeforePath..Position::AfterQuery].to_owned());
         let header = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| Header {
@@ -46,11 +46,11 @@ impl TurnRecorder {
             response: ResponseCopy::Events(Vec::new()),
             error: None,
         };
-        RequestRecording { recorder: &self.recorder, begun: Instant::now(), exchange }
+        RequestRecord { recorder: &self.recorder, begun: Instant::now(), exchange }
     }
 }
 
-impl RequestRecording<'_> {
+impl RequestRecord<'_> {
     /// Records a part of the response.
     pub(crate) fn add(&mut self, progress: &Progress) {
         let Exchange { status, first, response, .. } = &mut self.exchange;

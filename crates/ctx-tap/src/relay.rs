@@ -32,7 +32,7 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(3_600);
 const LINGER: Duration = Duration::from_secs(2);
 
 /// End of a client's connection.
-enum Closed {
+enum ConnectionEnd {
     /// The client reads what was sent.
     Cleanly,
     /// Only a reset tells the client that a response without a length is incomplete.
@@ -75,7 +75,9 @@ pub(crate) async fn serve_client(mut stream: TcpStream, state: &TapState) {
     let mut client = Client { reader: BufferedReader::new(reader), writer };
     let mut server = None;
     let closed = loop {
-        let Some(head) = next_request(&mut client, server.as_mut()).await else { break Closed::Cleanly };
+        let Some(head) = next_request(&mut client, server.as_mut()).await else {
+            break ConnectionEnd::Cleanly;
+        };
         match relay_request(&mut client, &mut server, head, state).await {
             Ok(()) => {}
             Err(closed) => break closed,
@@ -83,13 +85,13 @@ pub(crate) async fn serve_client(mut stream: TcpStream, state: &TapState) {
     };
     drop(server);
     match closed {
-        Closed::Cleanly => {
+        ConnectionEnd::Cleanly => {
             // A reset would delete a response that the client did not read yet.
             let Client { mut reader, mut writer } = client;
             writer.shutdown().await.unwrap_or_default();
             drop(timeout(LINGER, reader.closed()).await);
         }
-        Closed::Reset => {
+        ConnectionEnd::Reset => {
             drop(client);
             stream.set_zero_linger().unwrap_or_default();
         }
@@ -141,18 +143,18 @@ async fn relay_request(
     server: &mut Option<ServerConnection>,
     head: RequestHead,
     state: &TapState,
-) -> Result<(), Closed> {
+) -> Result<(), ConnectionEnd> {
     if !head.target.starts_with('/') {
         refuse(client, "400 Bad Request", "set this address as a base URL, not as a proxy").await;
-        return Err(Closed::Cleanly);
+        return Err(ConnectionEnd::Cleanly);
     }
     if state.is_local && !is_local_host(head.header("host")) {
         refuse(client, "421 Misdirected Request", "`host` is not a name of this machine").await;
-        return Err(Closed::Cleanly);
+        return Err(ConnectionEnd::Cleanly);
     }
     let upstream = state.upstreams.choose(&head);
     let target = upstream.target(&head.target);
-    let mut recording = Recording::start(state.recorder.as_ref(), &head, upstream, &target);
+    let mut recording = ExchangeRecord::start(state.recorder.as_ref(), &head, upstream, &target);
     let mut connection = match server.take().filter(|open| open.server == *upstream) {
         Some(open) => open,
         None => match ServerConnection::open(upstream, &state.tls).await {
@@ -161,7 +163,7 @@ async fn relay_request(
                 let reason = format!("cannot connect to {}: {error}", upstream.authority());
                 refuse(client, "502 Bad Gateway", &reason).await;
                 recording.fail(reason);
-                return Err(Closed::Cleanly);
+                return Err(ConnectionEnd::Cleanly);
             }
         },
     };
@@ -179,17 +181,17 @@ async fn relay_request(
         }
         Ok(ExchangeEnd::Last) => {
             recording.finish();
-            Err(Closed::Cleanly)
+            Err(ConnectionEnd::Cleanly)
         }
         Ok(ExchangeEnd::Upgraded) => {
             recording.fail("websocket is not recorded".to_owned());
             tunnel(client, connection).await;
-            Err(Closed::Cleanly)
+            Err(ConnectionEnd::Cleanly)
         }
         Err(failure) => {
             recording.fail(failure.reason());
             let is_hidden = matches!(failure.error, RelayError::Read(_)) && recording.response.is_until_close;
-            Err(if is_hidden { Closed::Reset } else { Closed::Cleanly })
+            Err(if is_hidden { ConnectionEnd::Reset } else { ConnectionEnd::Cleanly })
         }
     }
 }
@@ -235,11 +237,11 @@ async fn exchange(
     client: &mut Client<'_>,
     server: &mut ServerConnection,
     head: &RequestHead,
-    recording: &mut Recording<'_>,
+    recording: &mut ExchangeRecord<'_>,
 ) -> Result<ExchangeEnd, Failure> {
     let of_client = |error| Failure { is_of_client: true, error };
     let of_server = |error| Failure { is_of_client: false, error };
-    let Recording { request, response, .. } = recording;
+    let ExchangeRecord { request, response, .. } = recording;
     let mut copy = |data: &[u8]| {
         if let Some(request) = request {
             request.add(data);
@@ -370,7 +372,7 @@ async fn tunnel(client: &mut Client<'_>, server: ServerConnection) {
 }
 
 /// Copies an exchange while it is relayed. Dropping it records the exchange.
-struct Recording<'r> {
+struct ExchangeRecord<'r> {
     recorder: Option<&'r Recorder>,
     at: SystemTime,
     api: Dialect,
@@ -392,7 +394,7 @@ struct RecordedResponse {
     is_until_close: bool,
 }
 
-impl<'r> Recording<'r> {
+impl<'r> ExchangeRecord<'r> {
     fn start(
         recorder: Option<&'r Recorder>,
         head: &'r RequestHead,
@@ -450,7 +452,7 @@ impl RecordedResponse {
     }
 }
 
-impl Drop for Recording<'_> {
+impl Drop for ExchangeRecord<'_> {
     fn drop(&mut self) {
         let Some(recorder) = self.recorder else { return };
         let (Some(request), Some(response)) = (self.request.take(), self.response.copy.take()) else {

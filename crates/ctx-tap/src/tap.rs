@@ -42,7 +42,6 @@ impl Default for TapConfig {
 
 /// Error that prevents a proxy from starting.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum TapError {
     /// The address cannot be used.
     #[error("cannot listen on {address}: {error}")]

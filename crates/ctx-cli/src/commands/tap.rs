@@ -113,7 +113,7 @@ fn not_a_base_url(name: &str) -> ProjectError {
 async fn tap(language: Language, config: TapConfig, command: &[OsString]) -> Result<Exit> {
     let tap = Tap::bind(config).await.map_err(|error| match error {
         TapError::Listen { address, error } => not_listening(address, &error),
-        other => unusable!("{error}", error = other.to_string()),
+        TapError::Tls(error) => unusable!("cannot set up TLS: {error}", error = error.to_string()),
     })?;
     let base = base_url(tap.address());
     if !tap.address().ip().is_loopback() {
