@@ -49,6 +49,26 @@ pub enum ResponseCopy {
     Events(Vec<Arc<str>>),
     /// JSON of a complete response.
     Json(Arc<str>),
+    /// A WebSocket connection. The request is what the client sent.
+    WebSocket(WebSocketCopy),
+}
+
+/// Copy of a WebSocket connection.
+#[derive(Debug)]
+pub struct WebSocketCopy {
+    /// Bytes of the server.
+    pub(crate) received: BodyCopy,
+    /// Value of `sec-websocket-extensions`.
+    pub(crate) extensions: String,
+    pub(crate) sent_times: Vec<ReadTime>,
+    pub(crate) received_times: Vec<ReadTime>,
+}
+
+/// Time at which a number of bytes was complete.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadTime {
+    pub(crate) bytes: u64,
+    pub(crate) at: SystemTime,
 }
 
 /// Copy of a body. Bodies over 64 MiB are not copied, and all copies share a limit.
@@ -66,6 +86,19 @@ pub struct BodyCopy {
 impl BodyCopy {
     pub(crate) fn new(encoding: String, memory: Arc<MemoryBudget>) -> Self {
         Self { bytes: Vec::new(), encoding, is_event_stream: false, size: 0, memory }
+    }
+
+    /// Returns an empty copy with the same limit.
+    pub(crate) fn empty(&self) -> Self {
+        Self::new(String::new(), self.memory.clone())
+    }
+
+    /// Adds bytes of a connection.
+    pub(crate) fn add_at(&mut self, bytes: &[u8], times: &mut Vec<ReadTime>) {
+        self.add(bytes);
+        if self.is_complete() {
+            times.push(ReadTime { bytes: self.size, at: SystemTime::now() });
+        }
     }
 
     /// Adds bytes. If a limit is reached, drops the copy.

@@ -14,6 +14,7 @@ use crate::content_encoding::decode;
 use crate::exchange::{BodyCopy, Exchange, ResponseCopy};
 use crate::head::Header;
 use crate::redaction::{RedactedHead, hash};
+use crate::websocket;
 
 /// Maximum size of a line, in bytes.
 const MAX_LINE: usize = 64 << 20;
@@ -48,8 +49,12 @@ struct LogLine {
     error: Option<String>,
 }
 
-/// Writes an exchange as a line.
-pub(crate) fn log_line(exchange: Exchange) -> Vec<u8> {
+/// Writes an exchange as a line, or the exchanges of a WebSocket connection as several.
+pub(crate) fn log_lines(exchange: Exchange) -> Vec<Vec<u8>> {
+    websocket::split(exchange).into_iter().map(log_line).collect()
+}
+
+fn log_line(exchange: Exchange) -> Vec<u8> {
     let Exchange { at, api, host, path, headers, request, status, first, took, response, error, thread } =
         exchange;
     let head = RedactedHead::new(&headers, &path);
@@ -193,6 +198,8 @@ fn read_response(response: ResponseCopy) -> Result<ReadResponse, UnreadableBody>
     Ok(match response {
         ResponseCopy::Events(events) => ReadResponse::Events(strings(events)),
         ResponseCopy::Json(json) => ReadResponse::Body(json.to_string()),
+        // It was split.
+        ResponseCopy::WebSocket(_) => ReadResponse::Events(Vec::new()),
         ResponseCopy::Body(body) => {
             let is_event_stream = body.is_event_stream;
             let text = read_body(body)?;

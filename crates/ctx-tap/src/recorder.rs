@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use jiff::Timestamp;
 
 use crate::exchange::{BodyCopy, Exchange};
-use crate::log_line::{log_line, lost_line};
+use crate::log_line::{log_lines, lost_line};
 
 /// Maximum number of requests that wait for the disk.
 const MAX_QUEUE: usize = 1_024;
@@ -146,8 +146,8 @@ struct LogWriter {
 
 impl LogWriter {
     fn run(mut self, exchanges: Receiver<Exchange>) -> Self {
-        for exchange in exchanges {
-            if self.write(&log_line(exchange)) {
+        for line in exchanges.into_iter().flat_map(log_lines) {
+            if self.write(&line) {
                 self.requests += 1;
             } else {
                 self.lost += 1;

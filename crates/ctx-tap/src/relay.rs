@@ -15,7 +15,7 @@ use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::time::timeout;
 
 use crate::body_scanner::{BodyLength, BodyScanner};
-use crate::exchange::{BodyCopy, Exchange, ResponseCopy};
+use crate::exchange::{BodyCopy, Exchange, ReadTime, ResponseCopy, WebSocketCopy};
 use crate::head::{RequestHead, ResponseHead};
 use crate::recorder::Recorder;
 use crate::tap::TapState;
@@ -157,7 +157,7 @@ async fn relay_request(
     let mut recording = ExchangeRecord::start(state.recorder.as_ref(), &head, upstream, &target);
     let mut connection = match server.take().filter(|open| open.server == *upstream) {
         Some(open) => open,
-        None => match ServerConnection::open(upstream, &state.tls).await {
+        None => match ServerConnection::open(upstream, state).await {
             Ok(opened) => opened,
             Err(error) => {
                 let reason = format!("cannot connect to {}: {error}", upstream.authority());
@@ -171,7 +171,7 @@ async fn relay_request(
     let sent = send(&mut connection.writer, &forwarded).await;
     let ended = match sent {
         Ok(()) => exchange(client, &mut connection, &head, &mut recording).await,
-        Err(error) => Err(Failure { is_of_client: false, error }),
+        Err(error) => Err(Failure { is_of_client: true, error }),
     };
     match ended {
         Ok(ExchangeEnd::Persistent) => {
@@ -184,8 +184,8 @@ async fn relay_request(
             Err(ConnectionEnd::Cleanly)
         }
         Ok(ExchangeEnd::Upgraded) => {
-            recording.fail("websocket is not recorded".to_owned());
-            tunnel(client, connection).await;
+            recording.finish();
+            tunnel(client, connection, &mut recording).await;
             Err(ConnectionEnd::Cleanly)
         }
         Err(failure) => {
@@ -336,8 +336,11 @@ async fn relay_body(
 }
 
 async fn send(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> Result<(), RelayError> {
-    to.write_all(bytes).await.map_err(RelayError::Write)?;
-    to.flush().await.map_err(RelayError::Write)
+    let written = timeout(STALL_TIMEOUT, async {
+        to.write_all(bytes).await?;
+        to.flush().await
+    });
+    written.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(RelayError::Write)
 }
 
 fn stalled() -> RelayError {
@@ -345,29 +348,33 @@ fn stalled() -> RelayError {
 }
 
 /// Relays bytes until one side ends.
-async fn tunnel(client: &mut Client<'_>, server: ServerConnection) {
+async fn tunnel(client: &mut Client<'_>, server: ServerConnection, recording: &mut ExchangeRecord<'_>) {
     let ServerConnection { mut reader, mut writer, .. } = server;
-    let to_server = async {
-        loop {
-            send(&mut writer, &client.reader.buffer).await?;
-            client.reader.buffer.clear();
-            if client.reader.fill().await.map_err(RelayError::Read)? == 0 {
-                return Err::<(), _>(RelayError::Truncated);
-            }
-        }
-    };
-    let to_client = async {
-        loop {
-            send(&mut client.writer, &reader.buffer).await?;
-            reader.buffer.clear();
-            if reader.fill().await.map_err(RelayError::Read)? == 0 {
-                return Err::<(), _>(RelayError::Truncated);
-            }
-        }
-    };
+    let ExchangeRecord { request, response, sent_times, .. } = recording;
+    let copy_sent = |bytes: &[u8]| request.iter_mut().for_each(|copy| copy.add_at(bytes, sent_times));
+    let RecordedResponse { copy, received_times, .. } = response;
+    let copy_received = |bytes: &[u8]| copy.iter_mut().for_each(|copy| copy.add_at(bytes, received_times));
     tokio::select! {
-        _ = to_server => {}
-        _ = to_client => {}
+        () = relay_bytes(&mut client.reader, &mut writer, copy_sent) => {}
+        () = relay_bytes(&mut reader, &mut client.writer, copy_received) => {}
+    }
+}
+
+/// Relays bytes in one direction until an end. Passes them to `copy`.
+async fn relay_bytes(
+    from: &mut BufferedReader<impl AsyncRead + Unpin>,
+    to: &mut (impl AsyncWrite + Unpin),
+    mut copy: impl FnMut(&[u8]),
+) {
+    loop {
+        copy(&from.buffer);
+        if send(to, &from.buffer).await.is_err() {
+            return;
+        }
+        from.buffer.clear();
+        if !matches!(from.fill().await, Ok(1..)) {
+            return;
+        }
     }
 }
 
@@ -381,6 +388,8 @@ struct ExchangeRecord<'r> {
     head: &'r RequestHead,
     request: Option<BodyCopy>,
     response: RecordedResponse,
+    /// Times of a WebSocket connection.
+    sent_times: Vec<ReadTime>,
     error: Option<String>,
 }
 
@@ -392,6 +401,10 @@ struct RecordedResponse {
     copy: Option<BodyCopy>,
     /// Whether the body has no length.
     is_until_close: bool,
+    /// Extensions of a WebSocket connection.
+    websocket: Option<String>,
+    /// Times of a WebSocket connection.
+    received_times: Vec<ReadTime>,
 }
 
 impl<'r> ExchangeRecord<'r> {
@@ -419,7 +432,10 @@ impl<'r> ExchangeRecord<'r> {
                 first: None,
                 copy: recorder.map(|recorder| recorder.empty_copy("")),
                 is_until_close: false,
+                websocket: None,
+                received_times: Vec::new(),
             },
+            sent_times: Vec::new(),
             error: Some("the proxy ended before the response".to_owned()),
         }
     }
@@ -437,6 +453,10 @@ impl RecordedResponse {
     fn set_head(&mut self, head: &ResponseHead) {
         self.status = Some(head.status);
         self.is_until_close = head.length == BodyLength::UntilClose;
+        if head.status == 101 {
+            let extensions = head.header("sec-websocket-extensions").unwrap_or_default();
+            self.websocket = Some(extensions.to_ascii_lowercase());
+        }
         if let Some(copy) = &mut self.copy {
             copy.encoding = head.header("content-encoding").unwrap_or_default().to_owned();
             let kind = head.header("content-type").unwrap_or_default();
@@ -458,6 +478,15 @@ impl Drop for ExchangeRecord<'_> {
         let (Some(request), Some(response)) = (self.request.take(), self.response.copy.take()) else {
             return;
         };
+        let response = match self.response.websocket.take() {
+            Some(extensions) => ResponseCopy::WebSocket(WebSocketCopy {
+                received: response,
+                extensions,
+                sent_times: std::mem::take(&mut self.sent_times),
+                received_times: std::mem::take(&mut self.response.received_times),
+            }),
+            None => ResponseCopy::Body(response),
+        };
         recorder.record(Exchange {
             at: self.at,
             api: self.api,
@@ -469,7 +498,7 @@ impl Drop for ExchangeRecord<'_> {
             status: self.response.status,
             first: self.response.first,
             took: self.response.begun.elapsed(),
-            response: ResponseCopy::Body(response),
+            response,
             error: self.error.take(),
         });
     }

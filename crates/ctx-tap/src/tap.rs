@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
+use crate::proxy::HttpProxy;
 use crate::recorder::Recorder;
 use crate::relay::serve_client;
 use crate::transport::tls_config;
@@ -31,12 +32,14 @@ pub struct TapConfig {
     pub upstreams: Upstreams,
     /// Log of the requests, if they are recorded.
     pub recorder: Option<Recorder>,
+    /// HTTP proxy between this machine and the servers.
+    pub proxy: Option<HttpProxy>,
 }
 
 impl Default for TapConfig {
     fn default() -> Self {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self { listen, upstreams: Upstreams::default(), recorder: None }
+        Self { listen, upstreams: Upstreams::default(), recorder: None, proxy: None }
     }
 }
 
@@ -70,6 +73,7 @@ pub(crate) struct TapState {
     pub(crate) upstreams: Upstreams,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) tls: Arc<ClientConfig>,
+    pub(crate) proxy: Option<HttpProxy>,
     /// Whether only programs on this machine can connect.
     pub(crate) is_local: bool,
 }
@@ -81,14 +85,18 @@ impl Tap {
     ///
     /// The address cannot be used, or TLS cannot be set up.
     pub async fn bind(config: TapConfig) -> Result<Self, TapError> {
-        let TapConfig { listen, upstreams, recorder } = config;
+        let TapConfig { listen, upstreams, recorder, proxy } = config;
         let failed = |error| TapError::Listen { address: listen, error };
         let servers = [&upstreams.openai, &upstreams.anthropic, &upstreams.gemini];
         let tls = Arc::new(tls_config(servers.iter().any(|server| server.is_secure()))?);
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let is_local = address.ip().is_loopback();
-        Ok(Self { listener, address, shared: Arc::new(TapState { upstreams, recorder, tls, is_local }) })
+        Ok(Self {
+            listener,
+            address,
+            shared: Arc::new(TapState { upstreams, recorder, tls, proxy, is_local }),
+        })
     }
 
     /// Returns the address with its port.

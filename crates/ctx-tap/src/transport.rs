@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::head::MAX_HEAD;
+use crate::tap::TapState;
 use crate::upstream::Upstream;
 
 /// Time limit for a connection to a server.
@@ -97,22 +98,25 @@ impl<R: AsyncRead + Unpin> BufferedReader<R> {
 
 impl ServerConnection {
     /// Connects to a server.
-    pub(crate) async fn open(server: &Upstream, tls: &Arc<ClientConfig>) -> io::Result<Self> {
-        let opened = timeout(CONNECT_TIMEOUT, connect(server, tls)).await;
+    pub(crate) async fn open(server: &Upstream, state: &TapState) -> io::Result<Self> {
+        let opened = timeout(CONNECT_TIMEOUT, connect(server, state)).await;
         let stream = opened.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         let (reader, writer) = split(stream);
         Ok(Self { server: server.clone(), reader: BufferedReader::new(reader), writer })
     }
 }
 
-async fn connect(server: &Upstream, tls: &Arc<ClientConfig>) -> io::Result<Box<dyn Transport>> {
-    let stream = TcpStream::connect((server.host(), server.port())).await?;
+async fn connect(server: &Upstream, state: &TapState) -> io::Result<Box<dyn Transport>> {
+    let stream = match state.proxy.as_ref().filter(|proxy| proxy.is_for(server)) {
+        Some(proxy) => proxy.connect(server).await?,
+        None => TcpStream::connect((server.host(), server.port())).await?,
+    };
     stream.set_nodelay(true)?;
     if !server.is_secure() {
         return Ok(Box::new(stream));
     }
     let name = ServerName::try_from(server.host().to_owned()).map_err(io::Error::other)?;
-    let connector = TlsConnector::from(tls.clone());
+    let connector = TlsConnector::from(state.tls.clone());
     Ok(Box::new(connector.connect(name, stream).await?))
 }
 

@@ -101,7 +101,12 @@ impl Upstream {
 
     /// Returns the host, without brackets.
     pub(crate) fn host(&self) -> &str {
-        self.url.host_str().unwrap_or_default().trim_matches(['[', ']'])
+        self.url_host().trim_matches(['[', ']'])
+    }
+
+    /// Returns the host as in the URL.
+    pub(crate) fn url_host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -110,7 +115,7 @@ impl Upstream {
 
     /// Returns the value of the header `host`.
     pub(crate) fn authority(&self) -> String {
-        let host = self.url.host_str().unwrap_or_default();
+        let host = self.url_host();
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 

@@ -8,7 +8,9 @@ use std::process::ExitStatus;
 use ctx_language::Language;
 use ctx_project::error::{ProjectError, Result, not_started};
 use ctx_project::{files, home, unusable};
-use ctx_tap::{InvalidUpstream, LogSummary, Recorder, Tap, TapConfig, TapError, Upstream, Upstreams};
+use ctx_tap::{
+    HttpProxy, InvalidUpstream, LogSummary, Recorder, Tap, TapConfig, TapError, Upstream, Upstreams,
+};
 use ctx_types::phrase;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
@@ -33,12 +35,15 @@ const VARIABLES: [(&str, &str); 6] = [
 /// Runs a command, or waits for a signal.
 pub(crate) fn run(language: Language, arguments: &TapArguments) -> Result<Exit> {
     let upstreams = upstreams(arguments)?;
+    let proxy = HttpProxy::from_environment().map_err(|name| {
+        ProjectError::Usage(phrase!("`{name}` is not the URL of an HTTP proxy; use `http://HOST:PORT`", name))
+    })?;
     let folder = arguments.record.clone().map_or_else(default_folder, Ok)?;
     let recorder = create_log(&folder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| not_started(&error))?;
     let listen = arguments.listen.unwrap_or(TapConfig::default().listen);
-    let config = TapConfig { listen, upstreams, recorder: Some(recorder.clone()) };
+    let config = TapConfig { listen, upstreams, recorder: Some(recorder.clone()), proxy };
     let exit = runtime.block_on(tap(language, config, &arguments.command));
     report(language, &recorder.finish());
     exit

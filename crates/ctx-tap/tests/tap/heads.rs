@@ -95,7 +95,10 @@ fn tunnels_upgraded_connection() {
         drop(pair.server);
         assert_eq!(rest(&mut pair.client).await.unwrap(), b"");
         let log = wire.log().await;
-        assert_eq!((&log[0]["status"], &log[0]["error"]), (&101.into(), &"websocket is not recorded".into()));
+        assert_eq!(
+            (&log[0]["status"], &log[0]["error"]),
+            (&101.into(), &"no complete request in the messages of the connection".into())
+        );
         assert_eq!(log[0]["request"], serde_json::Value::Null);
     });
 }

@@ -4,4 +4,5 @@ mod bodies;
 mod endings;
 mod heads;
 mod log;
+mod websocket;
 mod wire;
