@@ -67,7 +67,7 @@ impl HttpProxy {
                 decode(self.url.username()),
                 decode(self.url.password().unwrap_or_default())
             );
-            head += &format!("Proxy-Authorization: Basic {}\r\n", STANDARD.encode(user));
+            head.extend(["Proxy-Authorization: Basic ", &STANDARD.encode(user), "\r\n"]);
         }
         stream.write_all(format!("{head}\r\n").as_bytes()).await?;
         // The server speaks only after the client, so nothing follows the head.

@@ -22,7 +22,7 @@ impl Side {
         let mut frame = vec![first];
         match data.len() {
             length @ 0..126 => frame.push(flag | length as u8),
-            length => frame.extend([&[flag | 126][..], &(length as u16).to_be_bytes()].concat()),
+            length => frame.extend([&[flag | 0x7e][..], &(length as u16).to_be_bytes()].concat()),
         }
         frame.extend(self.mask.into_iter().flatten());
         let mask = self.mask.unwrap_or_default();
