@@ -20,6 +20,7 @@
 mod body_scanner;
 mod content_encoding;
 mod exchange;
+mod exchange_record;
 mod head;
 mod log_line;
 mod proxy;

@@ -74,7 +74,7 @@ fn log_line(exchange: Exchange) -> Vec<u8> {
         Err(UnreadableBody::Encoded(reason)) => errors.push(format!("request: {reason}")),
     }
     let mut line = LogLine {
-        at: Timestamp::try_from(at).unwrap_or_default().to_string(),
+        at: format!("{:.3}", Timestamp::try_from(at).unwrap_or_default()),
         api: api.name(),
         host,
         headers: header_map(&head.headers),

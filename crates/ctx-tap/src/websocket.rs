@@ -169,12 +169,13 @@ fn inflate(inflater: &mut Decompress, message: &[u8]) -> Option<Vec<u8>> {
     let (mut inflated, begun) = (Vec::new(), inflater.total_in());
     loop {
         inflated.reserve(input.len().max(4_096));
-        let used = usize::try_from(inflater.total_in() - begun).ok()?;
+        let (used, length) = (usize::try_from(inflater.total_in() - begun).ok()?, inflated.len());
         inflater.decompress_vec(&input[used..], &mut inflated, FlushDecompress::Sync).ok()?;
         if inflated.len() as u64 > MAX_DECODED {
             return None;
         }
-        if inflated.len() < inflated.capacity() {
+        // Output can wait for more memory after the end of the input.
+        if inflater.total_in() - begun == used as u64 && inflated.len() == length {
             return Some(inflated);
         }
     }

@@ -12,7 +12,7 @@ use ctx_tap::{
     HttpProxy, InvalidUpstream, LogSummary, Recorder, Tap, TapConfig, TapError, Upstream, Upstreams,
 };
 use ctx_types::phrase;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::sync::oneshot;
 
 use crate::args::TapArguments;
@@ -145,9 +145,10 @@ fn base_url(address: SocketAddr) -> String {
 
 /// Prints the variables and waits for a signal.
 async fn wait(base: &str) -> Result<Exit> {
+    let mut interrupts = Interrupts::new()?;
     let lines = VARIABLES.map(|(name, path)| format!("{name}={base}{path}\n"));
     show::result(&lines.concat())?;
-    Interrupts::new()?.next().await;
+    interrupts.next().await;
     Ok(Exit::Success)
 }
 
@@ -168,17 +169,15 @@ async fn run_command(base: &str, program: &OsStr, arguments: &[OsString]) -> Res
         let hosts = [hosts.as_str(), "127.0.0.1,localhost"].join(",");
         command.env(name, hosts.trim_start_matches(','));
     }
-    let not_run = |error: std::io::Error| {
+    run_until_end(command).await.map(exit_of).map_err(|error| {
         let (command, reason) = (program.to_string_lossy().into_owned(), files::reason(&error));
         unusable!("cannot run `{command}`: {reason}", command, reason)
-    };
-    let mut child = command.spawn().map_err(not_run)?;
-    wait_for(&mut child).await.map(exit_of).map_err(not_run)
+    })
 }
 
-/// Waits for a command, and forwards signals to it.
+/// Runs a command, and forwards signals to it.
 #[cfg(unix)]
-async fn wait_for(child: &mut Child) -> std::io::Result<ExitStatus> {
+async fn run_until_end(mut command: Command) -> std::io::Result<ExitStatus> {
     use std::io::IsTerminal as _;
 
     use rustix::process::{Pid, Signal, kill_process};
@@ -187,6 +186,7 @@ async fn wait_for(child: &mut Child) -> std::io::Result<ExitStatus> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    let mut child = command.spawn()?;
     loop {
         let received = tokio::select! {
             status = child.wait() => return status,
@@ -203,9 +203,10 @@ async fn wait_for(child: &mut Child) -> std::io::Result<ExitStatus> {
     }
 }
 
-/// Waits for a command. The system sends Ctrl-C to the command too.
+/// Runs a command. The system sends Ctrl-C to the command too.
 #[cfg(not(unix))]
-async fn wait_for(child: &mut Child) -> std::io::Result<ExitStatus> {
+async fn run_until_end(mut command: Command) -> std::io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
     loop {
         tokio::select! {
             status = child.wait() => return status,

@@ -8,6 +8,11 @@ use serde_json::Value;
 use crate::Folder;
 use crate::server::{Answer, Server};
 
+const AGENT: &str = "name: Ada\npresetMessages:\n- {type: chat_history}\n";
+
+const CHAT: &str =
+    "ctx chat agent.yaml --once Hello --key-file key --model m --base-url \"$OPENAI_BASE_URL\"";
+
 /// Runs a script with `ctx`; returns its output.
 #[track_caller]
 fn shell(folder: &Folder, script: &str) -> String {
@@ -17,10 +22,9 @@ fn shell(folder: &Folder, script: &str) -> String {
 #[test]
 fn records_requests_of_command() {
     let server = Server::script([Answer::text("Hi there.")]);
-    let folder = Folder::with(&[("agent.yaml", "name: Ada\n"), ("key", "sk-canary-0123456789")]);
-    let chat = "ctx chat agent.yaml --once Hello --key-file key --model m --base-url \"$OPENAI_BASE_URL\"";
+    let folder = Folder::with(&[("agent.yaml", AGENT), ("key", "sk-canary-0123456789")]);
     let upstream = server.base_url();
-    let printed = shell(&folder, &format!("ctx tap --record log --upstream {upstream} -- sh -c '{chat}'"));
+    let printed = shell(&folder, &format!("ctx tap --record log --upstream {upstream} -- sh -c '{CHAT}'"));
     assert!(printed.contains("Hi there."), "{printed}");
     let name = std::fs::read_dir(folder.path().join("log")).unwrap().next().unwrap().unwrap().file_name();
     let file = format!("log/{}", name.to_str().unwrap());
@@ -68,10 +72,9 @@ fn sets_base_urls_and_returns_exit_code() {
 #[test]
 fn forwards_requests_to_base_url_of_environment() {
     let server = Server::script([Answer::text("Hi there.")]);
-    let folder = Folder::with(&[("agent.yaml", "name: Ada\n"), ("key", "sk")]);
-    let chat = "ctx chat agent.yaml --once Hello --key-file key --model m --base-url \"$OPENAI_BASE_URL\"";
+    let folder = Folder::with(&[("agent.yaml", AGENT), ("key", "sk")]);
     let upstream = server.base_url();
-    let printed = shell(&folder, &format!("OPENAI_BASE_URL={upstream} ctx tap -- sh -c '{chat}'"));
+    let printed = shell(&folder, &format!("OPENAI_BASE_URL={upstream} ctx tap -- sh -c '{CHAT}'"));
     assert!(printed.contains("Hi there.") && printed.contains("requests recorded: 1"), "{printed}");
     assert!(folder.path().join(".home/requests").is_dir());
 }

@@ -22,6 +22,7 @@ impl Side {
         let mut frame = vec![first];
         match data.len() {
             length @ 0..126 => frame.push(flag | length as u8),
+            length @ 65_536.. => frame.extend([&[flag | 0x7f][..], &(length as u64).to_be_bytes()].concat()),
             length => frame.extend([&[flag | 0x7e][..], &(length as u16).to_be_bytes()].concat()),
         }
         frame.extend(self.mask.into_iter().flatten());
@@ -62,7 +63,9 @@ fn check(extensions: &str, contexts: [bool; 2]) {
         let mut client = Side::new(true, is_compressed, contexts[0]);
         let mut server = Side::new(false, is_compressed, contexts[1]);
         for number in 0..3 {
-            let long = "word ".repeat(50 * number);
+            // The second is long, and hard to compress.
+            let long = (0..9_000 * number as u64).map(|at| (at * at % 7_919).to_string() + " ");
+            let long = long.collect::<String>();
             let create = format!(r#"{{"type":"response.create","model":"m","input":"{number} {long}"}}"#);
             pair.ask(&wire, &client.text(&create)).await;
             pair.ask(&wire, &client.text(r#"{"type":"response.other"}"#)).await;
