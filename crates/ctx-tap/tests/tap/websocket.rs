@@ -62,9 +62,9 @@ fn check(extensions: &str, contexts: [bool; 2]) {
         let is_compressed = !extensions.is_empty();
         let mut client = Side::new(true, is_compressed, contexts[0]);
         let mut server = Side::new(false, is_compressed, contexts[1]);
-        for number in 0..3 {
+        for number in 0..3_u64 {
             // The second is long, and hard to compress.
-            let long = (0..9_000 * number as u64).map(|at| (at * at % 7_919).to_string() + " ");
+            let long = (0..9_000 * number).map(|at| (at * at % 7_919).to_string() + " ");
             let long = long.collect::<String>();
             let create = format!(r#"{{"type":"response.create","model":"m","input":"{number} {long}"}}"#);
             pair.ask(&wire, &client.text(&create)).await;
