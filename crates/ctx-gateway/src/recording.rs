@@ -24,7 +24,7 @@ pub(crate) struct RequestRecord<'r> {
 }
 
 impl TurnRecorder {
-    /// Begins to record a request. `headers` are those of the client.
+    /// Begins to record a request. `headers` come from the client.
     pub(crate) fn start(&self, client: &Client, headers: &HeaderMap, body: &Bytes) -> RequestRecord<'_> {
         let url = client.endpoint().url().ok().and_then(|url| url.parse::<Url>().ok());
         let path = url.map(|url| url[Position::BeforePath..Position::AfterQuery].to_owned());

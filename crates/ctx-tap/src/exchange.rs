@@ -43,13 +43,13 @@ pub struct Exchange {
 /// Body of a response.
 #[derive(Debug)]
 pub enum ResponseCopy {
-    /// Body as it was sent.
+    /// Body with its `content-encoding`.
     Body(BodyCopy),
     /// JSON of each event of a stream.
     Events(Vec<Arc<str>>),
     /// JSON of a complete response.
     Json(Arc<str>),
-    /// A WebSocket connection. The request is what the client sent.
+    /// A WebSocket connection. The request is the bytes of the client.
     WebSocket(WebSocketCopy),
 }
 

@@ -241,7 +241,7 @@ fn add_usage(usage: &mut Map<String, Value>, json: &str) {
     }
 }
 
-/// Returns JSON as it was written, or a string of any other text.
+/// Returns JSON unchanged, or any other text as a string.
 fn json_or_text(text: &str) -> Box<RawValue> {
     let json = RawValue::from_string(one_line(text).into_owned());
     json.unwrap_or_else(|_| serde_json::value::to_raw_value(text).expect("a text is JSON"))
@@ -276,7 +276,7 @@ struct Metadata<'b> {
 }
 
 impl RequestBody {
-    /// Reads JSON, and replaces fields that identify the user. All other bytes stay as they were sent.
+    /// Reads JSON, and replaces fields that identify the user. All other bytes stay unchanged.
     fn parse(text: &str) -> Option<Self> {
         let mut text = one_line(text).into_owned();
         if serde_json::from_str::<IdentifyingFields<'_>>(&text).is_err() {

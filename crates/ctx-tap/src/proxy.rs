@@ -70,7 +70,7 @@ impl HttpProxy {
             head.extend(["Proxy-Authorization: Basic ", &STANDARD.encode(user), "\r\n"]);
         }
         stream.write_all(format!("{head}\r\n").as_bytes()).await?;
-        // The server speaks only after the client, so nothing follows the head.
+        // The server sends bytes only after the client, so nothing follows the head.
         let head = BufferedReader::new(&mut stream).read_head().await.map_err(|error| match error {
             HeadError::Io(error) => error,
             _ => io::Error::other("the HTTP proxy does not answer"),

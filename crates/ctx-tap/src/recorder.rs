@@ -1,4 +1,4 @@
-//! Writes a log of requests, in a thread of its own.
+//! Writes a log of requests in a separate thread.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};

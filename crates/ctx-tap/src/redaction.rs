@@ -62,7 +62,7 @@ fn is_credential(name: &str) -> bool {
     REMOVED.contains(&name.as_str()) || CREDENTIAL_WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Removes query parameters that may be credentials. The others stay as they were written.
+/// Removes query parameters that may be credentials. The others stay unchanged.
 fn redact_query(path: &str, credentials: &mut Vec<String>) -> String {
     let Some((path, query)) = path.split_once('?') else { return path.to_owned() };
     let mut kept = Vec::new();

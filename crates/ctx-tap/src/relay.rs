@@ -1,6 +1,6 @@
 //! Relays the requests of a client, and their responses.
 //!
-//! Each connection of a client has its own connection to a server, so that both end together, as without the proxy.
+//! Each connection of a client has a separate connection to a server. Both end together, as without the proxy.
 //! Bodies pass as they arrive, with their chunk sizes and trailers.
 
 use std::io;
@@ -30,7 +30,7 @@ const LINGER: Duration = Duration::from_secs(2);
 
 /// End of a client's connection.
 enum ConnectionEnd {
-    /// The client reads what was sent.
+    /// The client can read the last bytes.
     Cleanly,
     /// Only a reset tells the client that a response without a length is incomplete.
     Reset,
@@ -64,7 +64,7 @@ struct Client<'c> {
     writer: WriteHalf<'c>,
 }
 
-/// Relays the requests of a connection, one after the other.
+/// Relays the requests of a connection in order.
 pub(crate) async fn serve_client(mut stream: TcpStream, state: &TapState) {
     // Events are small, and clients should see each at once.
     stream.set_nodelay(true).unwrap_or_default();

@@ -35,7 +35,7 @@ pub(crate) struct ServerConnection {
     pub(crate) writer: WriteHalf<Box<dyn Transport>>,
 }
 
-/// A reader with the bytes that were read but not used.
+/// A reader with its unused bytes.
 pub(crate) struct BufferedReader<R> {
     stream: R,
     pub(crate) buffer: BytesMut,
@@ -85,7 +85,7 @@ impl<R: AsyncRead + Unpin> BufferedReader<R> {
         }
     }
 
-    /// Waits until the other side closes the connection. Keeps what it sends before, up to a limit.
+    /// Waits until the other side closes the connection. Keeps bytes that arrive before, up to a limit.
     pub(crate) async fn closed(&mut self) {
         while self.buffer.len() < MAX_HEAD {
             if !matches!(self.fill().await, Ok(1..)) {
@@ -120,7 +120,7 @@ async fn connect(server: &Upstream, state: &TapState) -> io::Result<Box<dyn Tran
     Ok(Box::new(connector.connect(name, stream).await?))
 }
 
-/// Returns settings for TLS. Reads the certificates of the machine only if needed: a small machine may have none.
+/// Returns settings for TLS. Reads the certificates of the machine only if needed, because containers may lack them.
 pub(crate) fn tls_config(is_needed: bool) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;

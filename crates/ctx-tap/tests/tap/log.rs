@@ -15,7 +15,7 @@ fn writes_request_with_its_response() {
         pair.answer(&json("200 OK", r#"{"content":[],"usage":{"input_tokens":5}}"#)).await;
         let (text, summary) = wire.finish().await;
         assert_eq!((summary.requests, summary.lost, summary.error.is_none()), (1, 0, true));
-        // The request is written as it was sent, on one line.
+        // The request is unchanged, except for line breaks.
         assert!(text.contains(&format!("\"request\":{},", body.replace("\r\n", "  "))), "{text}");
         let line: Value = serde_json::from_str(text.strip_suffix('\n').unwrap()).unwrap();
         assert_eq!(
@@ -109,7 +109,7 @@ fn counts_lost_requests() {
         let mut pair = wire.connect(&post("/v1/messages", "", r#"{"a":1}"#)).await;
         pair.answer(&json("200 OK", "{}")).await;
         pair.ask(&wire, &post("/v1/messages", "", "{}")).await;
-        // Nobody writes the second request.
+        // The log is closed before the second request ends.
         let text = std::fs::read_to_string(wire.recorder.finish().path).unwrap();
         assert!(text.starts_with("{\"at\":"), "{text}");
         pair.answer(&json("200 OK", "{}")).await;
