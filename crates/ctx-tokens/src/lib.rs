@@ -36,6 +36,7 @@ mod image;
 mod media;
 mod model;
 mod parts;
+mod prices;
 mod row;
 #[doc(hidden)]
 mod shares;
@@ -49,6 +50,7 @@ pub use budget::{Budget, BudgetError, BudgetRequest};
 pub use counter::Counter;
 pub use encoding::Encoding;
 pub use model::ModelFacts;
+pub use prices::{Money, PriceTier, PricedTokens, Prices};
 pub use table::ModelTable;
 
 // Not part of the API: may change in any release.

@@ -4,6 +4,7 @@ use ctx_types::internal::RequestRules;
 
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;
+use crate::prices::Prices;
 
 /// Facts about a model. All numbers are tokens. [`ModelTable::lookup`](crate::ModelTable::lookup) finds them
 /// by name.
@@ -29,6 +30,8 @@ pub struct ModelFacts {
     pub media: MediaFamily,
     /// Rules for requests.
     pub request: RequestRules,
+    /// Prices of the provider's own API.
+    pub prices: Prices,
 }
 
 impl ModelFacts {
@@ -56,6 +59,7 @@ impl ModelFacts {
             overheads: Overheads { per_message: 3, per_name: 1, per_reply: 3, per_tool: 8, with_tools: 0 },
             media: MediaFamily::Unknown,
             request: RequestRules::default(),
+            prices: Prices::default(),
         }
     }
 }

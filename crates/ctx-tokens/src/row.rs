@@ -13,6 +13,7 @@ use crate::codes;
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;
 use crate::model::ModelFacts;
+use crate::prices::{read_price, read_tiers};
 
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -143,10 +144,19 @@ const REQUEST: &[Field] = fields! {
     "callIds", request.call_ids, one_of(CallIdRule::WORDS), |value| CallIdRule::parse(value.as_str()?);
 };
 
-const GROUPS: [(&str, &[Field]); 3] =
-    [("capabilities", CAPABILITIES), ("overheads", OVERHEADS), ("request", REQUEST)];
+const PRICES: &[Field] = fields! {
+    "input", prices.input, phrase!("dollars per million tokens, from 0 to 10000"), read_price;
+    "cached", prices.cached, phrase!("dollars per million tokens, from 0 to 10000"), read_price;
+    "write", prices.write, phrase!("dollars per million tokens, from 0 to 10000"), read_price;
+    "writeLong", prices.write_long, phrase!("dollars per million tokens, from 0 to 10000"), read_price;
+    "output", prices.output, phrase!("dollars per million tokens, from 0 to 10000"), read_price;
+    "tiers", prices.tiers, phrase!("a list of objects with `above` and prices"), read_tiers;
+};
 
-const KEYS: [&str; 11] = [
+const GROUPS: [(&str, &[Field]); 4] =
+    [("capabilities", CAPABILITIES), ("overheads", OVERHEADS), ("request", REQUEST), ("prices", PRICES)];
+
+const KEYS: [&str; 12] = [
     "pattern",
     "name",
     "family",
@@ -157,6 +167,7 @@ const KEYS: [&str; 11] = [
     "capabilities",
     "overheads",
     "media",
+    "prices",
     "request",
 ];
 

@@ -36,9 +36,11 @@ pub struct ModelTable {
 struct Builtin {
     families: Families,
     rows: Vec<Row>,
+    /// Rows with prices only. They name other groups of models than `rows`.
+    prices: Vec<Row>,
 }
 
-/// Published facts (November 2026).
+/// Published facts and prices (November 2026). Prices are those of the provider's own API, without discounts.
 const BUILTIN: &str = include_str!("../models.json");
 
 const MAX_BYTES: usize = 4 << 20;
@@ -104,10 +106,11 @@ impl ModelTable {
         let mut facts = ModelFacts::unknown(model);
         let mut is_unknown = true;
         if (1..=MAX_NAME).contains(&model.len()) {
-            for rows in [&self.builtin.rows, &*self.user] {
+            let tables = [(&*self.builtin.prices, false), (&*self.builtin.rows, true), (&*self.user, true)];
+            for (rows, has_facts) in tables {
                 if let Some(row) = rows.iter().find(|row| row.matches(&names)) {
                     row.settings.apply(&mut facts);
-                    is_unknown = false;
+                    is_unknown &= !has_facts;
                 }
             }
         }
@@ -240,7 +243,9 @@ fn read_builtin() -> (Builtin, Vec<Diagnostic>) {
         families.push((name.as_str().into(), facts));
     }
     let rows = read_models(map, &families, RowOrigin::Builtin, &mut reader);
-    (Builtin { families, rows }, reader.finish())
+    let prices =
+        reader.at_key("prices", |reader| read_rows(&map["prices"], &families, RowOrigin::Builtin, reader));
+    (Builtin { families, rows, prices }, reader.finish())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ const LAYERS: &[(u8, &[&str])] = &[
     (0, &["ctx-types", "ctx-regex"]),
     (1, &["ctx-language", "ctx-tokens", "ctx-macros", "ctx-anchors", "ctx-worldbook", "ctx-wire"]),
     (2, &["ctx-compress", "ctx-pipeline", "ctx-preset-import"]),
-    (3, &["ctx-processors"]),
+    (3, &["ctx-processors", "ctx-traffic"]),
     (4, &["ctx-engine"]),
     (5, &["ctx-chat", "ctx-documents", "ctx-operations", "ctx-tap"]),
     (6, &["ctx-project"]),
