@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ctx_tokens::ModelTable;
@@ -18,23 +19,59 @@ const MAX_LINE: u64 = 64 << 20;
 ///
 /// `progress` is called after each line with the number of bytes read so far.
 pub fn analyze(path: &Path, models: ModelTable, progress: &mut dyn FnMut(u64)) -> Result<LogReport> {
+    analyze_files(&log_files(path)?, models, progress)
+}
+
+/// Analyzes a log that consists of several files.
+pub fn analyze_files(
+    paths: &[PathBuf],
+    models: ModelTable,
+    progress: &mut dyn FnMut(u64),
+) -> Result<LogReport> {
     let mut analysis = LogAnalysis::new(models);
     let mut done = 0;
-    for file in log_files(path)? {
+    each_line(paths, &mut |line, size| {
+        match line {
+            Some(line) => analysis.push(&String::from_utf8_lossy(line)),
+            None => analysis.push_too_long(),
+        }
+        done += size;
+        progress(done);
+        ControlFlow::Continue(())
+    })?;
+    Ok(analysis.finish())
+}
+
+/// Reads two lines of a log that consists of several files, by their numbers in the report. `None` if the log does not
+/// have them, or one is too long.
+pub fn read_lines(paths: &[PathBuf], numbers: [u64; 2]) -> Result<Option<[String; 2]>> {
+    let (mut number, mut found) = (0, [None, None]);
+    each_line(paths, &mut |line, _| {
+        number += 1;
+        for (wanted, found) in numbers.iter().zip(&mut found) {
+            if number == *wanted {
+                *found = line.map(|line| String::from_utf8_lossy(line).into_owned());
+            }
+        }
+        if number < numbers[0].max(numbers[1]) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    let [first, second] = found;
+    Ok(first.zip(second).map(|(first, second)| [first, second]))
+}
+
+/// Passes on each line with its size; `None` for a line that is too long.
+fn each_line(
+    paths: &[PathBuf],
+    each: &mut impl FnMut(Option<&[u8]>, u64) -> ControlFlow<()>,
+) -> Result<()> {
+    for file in paths {
         let unreadable = |error: &std::io::Error| {
-            unusable!(
-                "cannot read {path}: {reason}",
-                path = files::name(&file),
-                reason = files::reason(error)
-            )
+            unusable!("cannot read {path}: {reason}", path = files::name(file), reason = files::reason(error))
         };
-        let mut input: Box<dyn BufRead> = if files::is_stdin(&file) {
+        let mut input: Box<dyn BufRead> = if files::is_stdin(file) {
             Box::new(std::io::stdin().lock())
         } else {
-            Box::new(BufReader::with_capacity(
-                1 << 20,
-                File::open(&file).map_err(|error| unreadable(&error))?,
-            ))
+            Box::new(BufReader::with_capacity(1 << 20, File::open(file).map_err(|error| unreadable(&error))?))
         };
         let mut line = Vec::new();
         loop {
@@ -44,17 +81,15 @@ pub fn analyze(path: &Path, models: ModelTable, progress: &mut dyn FnMut(u64)) -
             if read == 0 {
                 break;
             }
-            done += read;
-            if read == MAX_LINE && line.last() != Some(&b'\n') {
-                done += skip_line(&mut input).map_err(|error| unreadable(&error))?;
-                analysis.push_too_long();
-            } else {
-                analysis.push(&String::from_utf8_lossy(&line));
+            let is_whole = read < MAX_LINE || line.last() == Some(&b'\n');
+            let skipped =
+                if is_whole { 0 } else { skip_line(&mut input).map_err(|error| unreadable(&error))? };
+            if each(is_whole.then_some(&*line), read + skipped).is_break() {
+                return Ok(());
             }
-            progress(done);
         }
     }
-    Ok(analysis.finish())
+    Ok(())
 }
 
 /// Returns whether a path is a log: a folder, or a file whose name ends in `.jsonl` or `.ndjson`.
@@ -99,5 +134,22 @@ fn skip_line(input: &mut dyn BufRead) -> std::io::Result<u64> {
         if end.is_some() {
             return Ok(skipped);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_lines_over_files() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.jsonl"), "one\ntwo\n").unwrap();
+        std::fs::write(folder.path().join("b.jsonl"), "three").unwrap();
+        let paths = log_files(folder.path()).unwrap();
+        let lines = read_lines(&paths, [3, 1]).unwrap().unwrap();
+        assert_eq!(lines.map(|line| line.trim().to_owned()), ["three", "one"]);
+        assert!(read_lines(&paths, [1, 4]).unwrap().is_none());
+        assert!(read_lines(&paths, [0, 1]).unwrap().is_none());
     }
 }

@@ -5,4 +5,5 @@ pub(crate) mod context;
 pub(crate) mod edit;
 pub(crate) mod files;
 pub(crate) mod imports;
+pub(crate) mod requests;
 pub(crate) mod talk;

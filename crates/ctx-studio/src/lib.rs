@@ -23,6 +23,7 @@ mod api_imports;
 mod api_pipeline;
 mod api_preview;
 mod api_registry;
+mod api_requests;
 mod api_scan;
 mod api_schema;
 mod api_talk;

@@ -17,6 +17,7 @@ use crate::api_preview::{
     BodyView, CompareRequest, Compared, ExpandRequest, Expanded, LifeView, Preview, PreviewRequest, RowTexts,
 };
 use crate::api_registry::{CodeView, Registry};
+use crate::api_requests::{LogList, LogPair, LogView};
 use crate::api_scan::ScanView;
 use crate::api_talk::{
     CompressRequest, CompressionPlan, CompressionRequest, CompressionSettings, ConversationView,
@@ -27,7 +28,7 @@ use crate::api_turn::{
     AttachedFile, BeginSummary, BeginTurn, CallVerdict, DiscardAttached, StopTurn, TurnBegun, TurnView,
 };
 use crate::call::{Call, Refusal, Reply};
-use crate::handlers::{about, context, edit, files, imports, talk};
+use crate::handlers::{about, context, edit, files, imports, requests, talk};
 use crate::page;
 use crate::server::Server;
 
@@ -174,6 +175,11 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/api/import/write", imports::write).takes::<ImportWrite>().answers::<ImportWritten>(),
     post("/api/import/discard", imports::discard).takes::<ImportDiscard>().answers::<Nothing>(),
     post("/api/start", imports::start).takes::<Start>().answers::<ImportWritten>(),
+    get("/api/logs", requests::list).answers::<LogList>(),
+    get("/api/logs/{f}", requests::report).answers::<LogView>(),
+    get("/api/logs/{f}/pair", requests::pair).answers::<LogPair>(),
+    Route { body: BodyKind::Bytes, ..post("/api/log", requests::dropped_report).answers::<LogView>() },
+    Route { body: BodyKind::Bytes, ..post("/api/log/pair", requests::dropped_pair).answers::<LogPair>() },
     Route {
         method: Verb::Get,
         path: "/api/events",

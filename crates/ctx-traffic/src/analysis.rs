@@ -249,6 +249,7 @@ impl LogAnalysis {
             blocks: blocks.len() as u64,
             tokens: input,
             reused,
+            before: predecessor.map(|found| found.request as u64 + 1),
             usage: entry.usage,
             verdict: entry.verdict.clone(),
             prefix_break,

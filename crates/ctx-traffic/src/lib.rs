@@ -11,12 +11,14 @@ mod cache;
 mod change;
 mod entry;
 mod mask;
+mod pair;
 mod place;
 mod report;
 mod usage;
 
 pub use analysis::LogAnalysis;
 pub use change::Change;
+pub use pair::{BlockExcerpt, RequestPair};
 pub use place::{BlockPlace, Section};
 pub use report::{
     Cause, LogReport, LogTotal, PrefixBreak, RequestComparison, RequestReport, SkipReason, SkippedLine,

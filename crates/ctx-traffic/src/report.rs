@@ -61,6 +61,9 @@ pub struct RequestReport {
     pub tokens: u64,
     /// Input tokens that the cache could provide, by the provider's published rules.
     pub reused: u64,
+    /// Number of the earlier request that it is compared with: the one with the longest common prefix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<u64>,
     /// Tokens that the provider reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -169,6 +172,9 @@ pub struct LogTotal {
     /// Input tokens that caches provided, in the requests whose usage is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<u64>,
+    /// All input tokens of these requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported: Option<u64>,
     /// Output tokens that providers reported.
     pub output: u64,
     /// Tokens that were read again because of a break.
@@ -188,6 +194,7 @@ impl LogTotal {
         self.reused += request.reused;
         if let Some(usage) = request.usage {
             *self.cached.get_or_insert(0) += usage.cached;
+            *self.reported.get_or_insert(0) += usage.input;
             self.output += usage.output;
         }
         self.cost = add(self.cost, request.cost);

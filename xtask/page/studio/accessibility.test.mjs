@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { axe, close, entry, focused, folder, open, openEntry, openTalk, serve, settled } from "./harness.mjs";
+import { axe, close, entry, focused, folder, open, openEntry, openTalk, requestLog, serve, settled } from "./harness.mjs";
 
 after(close);
 
@@ -155,6 +155,13 @@ const VIEWS = {
     await page.locator("[data-test=pin-now]").click();
     await page.locator("[data-test=input]").fill("And in May?");
     await page.locator("[data-test=difference]").waitFor();
+  },
+  requests: async (page, path) => {
+    writeFileSync(join(path, "log.jsonl"), requestLog());
+    await go(page, "#/requests");
+    await page.locator("[data-test=causes] button").first().click();
+    await page.locator(".open-request").first().click();
+    await page.locator("[data-test=pair]").waitFor();
   },
   import: async (page) => {
     await go(page, "#/import");

@@ -175,6 +175,36 @@ export async function open(
   return { page, problems, context };
 }
 
+/** A log of an agent: in request 5 the time of the system prompt changed, in request 9 a tool result. Also hostile texts. */
+export function requestLog(count = 12) {
+  const messages = [{ role: "user", content: "Which lamps are broken? </td><script>alert(1)</script>\u202e" }];
+  const log = [];
+  for (let n = 1; n <= count; n++) {
+    const id = `call-${n}`;
+    messages.push({ role: "assistant", content: [{ type: "tool_use", id, name: "look", input: { lamp: n } }] });
+    messages.push({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: `Lamp ${n}: ${"The glass is dusty. ".repeat(12)}` }] });
+    if (n === 9) messages[4].content[0].content = "[removed]";
+    const system = `It is 10:${n < 5 ? "05" : "06"}. ${"You keep the lamps of the harbor. ".repeat(200)}`;
+    const line = {
+      at: `2026-12-01T10:${String(n % 60).padStart(2, "0")}:00Z`,
+      api: "anthropic",
+      host: "api.anthropic.com",
+      request: {
+        model: "claude-sonnet-4-5",
+        tools: [{ name: "look", input_schema: { type: "object" } }],
+        system: [{ type: "text", text: system, cache_control: { type: "ephemeral" } }],
+        messages: messages.map((message, at) =>
+          at === messages.length - 1 ? { ...message, content: [{ ...message.content[0], cache_control: { type: "ephemeral" } }] } : message,
+        ),
+      },
+    };
+    log.push(JSON.stringify(line));
+    // Long logs begin new conversations, as they would be huge otherwise.
+    if (n % 12 === 0) messages.splice(1);
+  }
+  return log.join("\n");
+}
+
 export const entry = (page, id) => page.locator(`.entry[data-id="${id}"]`);
 export const order = (page) => page.locator(".entry").evaluateAll((rows) => rows.map((row) => row.dataset.id));
 

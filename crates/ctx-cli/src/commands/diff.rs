@@ -98,8 +98,8 @@ impl Side {
         let file = InputFile::from(path);
         let bytes = sources.read(&file.path, &file.name)?;
         let document = Document::read(&bytes, &file.name).ok().map(|document| document.value);
-        let is_body = |value: &&Value| value.get("report").is_none() && lint::detect(value).is_some();
-        if document.as_ref().filter(is_body).is_some() {
+        let is_body = |value: &Value| value.get("report").is_none() && lint::detect(value).is_some();
+        if document.as_ref().is_some_and(is_body) {
             return Ok(Self::Body(String::from_utf8_lossy(&bytes).into_owned()));
         }
         let saved = document.as_ref().and_then(SavedContext::read);

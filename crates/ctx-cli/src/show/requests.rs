@@ -87,7 +87,8 @@ pub(crate) fn pair(language: Language, comparison: &RequestComparison) -> String
         .map(|(title, text)| (lang::word(language, title).into_owned(), said(language, &text)))
         .collect();
     let width = widest(lines.iter().map(|(title, _)| title));
-    lines.iter().map(|(title, text)| format!("{}  {text}\n", left(title, width))).collect()
+    let lines = lines.iter().map(|(title, text)| format!("{}  {text}", left(title, width)));
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 fn row(language: Language, request: &RequestReport) -> [String; 7] {
@@ -203,14 +204,14 @@ fn cost(request: &RequestReport) -> Phrase {
 fn total(report: &LogReport) -> Phrase {
     let total = &report.total;
     let (requests, all) = (count_of!(total.requests, "request"), tokens(total.tokens));
-    let percent = |part: u64| (part * 100).checked_div(total.tokens).unwrap_or(0);
-    let reusable = percent(total.reused);
+    let percent = |part: u64, all: u64| (part * 100).checked_div(all).unwrap_or(0);
+    let reusable = percent(total.reused, total.tokens);
     let sum = match total.cached {
         Some(cached) => phrase!(
             "{requests}, {all}: {cached}% were read from caches, {reusable}% could be",
             requests,
             all,
-            cached = percent(cached),
+            cached = percent(cached, total.reported.unwrap_or(0)),
             reusable
         ),
         None => phrase!("{requests}, {all}: caches could provide {reusable}%", requests, all, reusable),

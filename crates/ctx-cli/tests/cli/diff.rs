@@ -131,3 +131,73 @@ fn agents_are_assembled_with_a_worldbook_and_a_table_of_models() {
     billed again      about 23 tokens, 14 of them in unchanged messages
     ");
 }
+
+/// A request of Anthropic's API with a clock in its system prompt.
+fn body(clock: &str, messages: usize) -> serde_json::Value {
+    let system = format!("{} It is {clock}.", "The harbor has three piers. ".repeat(200));
+    let message = |index: usize| {
+        let role = if index.is_multiple_of(2) { "user" } else { "assistant" };
+        json!({ "role": role, "content": format!("Line {index}") })
+    };
+    json!({
+        "model": "claude-opus-5",
+        "system": [{ "type": "text", "text": system, "cache_control": { "type": "ephemeral" } }],
+        "messages": (0..messages).map(message).collect::<Vec<_>>(),
+    })
+}
+
+#[test]
+fn compares_request_bodies() {
+    let files = [("a.json", body("10:15", 1).to_string()), ("b.json", body("10:16", 3).to_string())];
+    let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+    assert_snapshot!(ctx("diff a.json b.json", &files), @"
+    exit code 0
+    === output
+    shared            0 of 4 blocks
+    first difference  system part 1, byte 5,669 of the request
+    change            a time, date, or id changed
+    first             `… The harbor has three piers.  It is 10:15.`
+    second            `… The harbor has three piers.  It is 10:16.`
+    read again        1,408 tokens ($0.0081)
+    reusable          0 of 1,417 tokens
+    cost              $0.0088, then $0.0088
+    ");
+}
+
+#[test]
+fn analyzes_a_log() {
+    let usage =
+        json!({ "input_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 1200 });
+    let lines = [
+        json!({ "at": "2026-11-29T10:15:00Z", "request": body("10:15", 1) }).to_string(),
+        json!({ "at": "2026-11-29T10:15:20Z", "request": body("10:15", 3) }).to_string(),
+        json!({ "at": "2026-11-29T10:16:00Z", "request": body("10:16", 5), "usage": usage }).to_string(),
+        json!({ "at": "2026-11-29T10:30:00Z", "request": body("10:16", 7) }).to_string(),
+        "not JSON \u{1b}[31m".to_owned(),
+    ];
+    let log = lines.join("\n");
+    assert_snapshot!(ctx("diff log.jsonl", &[("log.jsonl", &log)]), @"
+    exit code 0
+    === output
+     #   time       model           tokens   reused      cost   cache break
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     1   10:15:00   claude-opus-5    1,411       ~0   $0.0088
+     2   10:15:20   claude-opus-5    1,417   ~1,408   $0.0007
+     3   10:16:00   claude-opus-5    1,205        0   $0.0075   system part 1: a time, date, or id changed (`… The harbor…
+     4   10:30:00   claude-opus-5    1,429       ~0   $0.0089   system part 1: the cache had expired
+
+    causes of cache misses, by cost:
+      1,408 tokens ($0.0081): system prompt, a time, date, or id changed; 1 request, first request 3
+      1,191 tokens ($0.0068): system prompt, the cache had expired; 1 request, first request 4
+
+    4 requests, 5,462 tokens: 0% were read from caches, 25% could be; $0.0260, of which $0.0149 for cache misses
+
+    1 line skipped, first line 5: no JSON
+    ");
+    let printed = ctx("diff empty.jsonl", &[("empty.jsonl", "{}")]);
+    assert_snapshot!(printed, @"
+    exit code 3
+    === errors
+    error: `empty.jsonl` has no requests; a log has one per line, and to compare two files, name both
+    ");
+}

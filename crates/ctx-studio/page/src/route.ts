@@ -1,7 +1,7 @@
 // The page that a window shows: `#/preset/FILE`. Every view has an address, so that Back works.
 import { signal } from "@preact/signals";
 
-export const PAGES = ["preset", "agent", "pipeline", "talk", "books", "preview", "compare", "import", "files", "start"] as const;
+export const PAGES = ["preset", "agent", "pipeline", "talk", "books", "preview", "compare", "requests", "import", "files", "start"] as const;
 export type PageName = (typeof PAGES)[number];
 /** Pages whose address is not their name, which leads to them too. */
 const ADDRESSES: Partial<Record<PageName, string>> = { talk: "chat" };

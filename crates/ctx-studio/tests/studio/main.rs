@@ -10,6 +10,7 @@ mod file_actions;
 mod files;
 mod imports;
 mod previews;
+mod requests;
 mod security;
 mod settings;
 mod sockets;

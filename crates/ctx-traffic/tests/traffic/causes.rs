@@ -123,6 +123,7 @@ fn reports_a_log_as_json() {
       "blocks": 23,
       "tokens": 2256,
       "reused": 0,
+      "before": 8,
       "break": {
         "in": "system",
         "index": 2,

@@ -27,6 +27,7 @@ import { FileDialogs } from "../file-list/dialogs";
 import { FilesPage } from "../file-list/files-page";
 import { ImportPage } from "../import/import-page";
 import { DropZone } from "../import/drop";
+import { RequestsPage } from "../requests/requests-page";
 import { StartPage } from "../start/start-page";
 
 export function Frame() {
@@ -46,7 +47,7 @@ export function Frame() {
         {t().skip}
       </a>
       <Header />
-      {!isStart && <TurnBar />}
+      {!isStart && page !== "requests" && <TurnBar />}
       <Bars />
       <div class={`body on-${page}`} style={columns()}>
         {!isStart && <Navigation />}
@@ -58,11 +59,12 @@ export function Frame() {
           {page === "talk" && <TalkPage />}
           {page === "books" && <BooksPage />}
           {page === "compare" && <ComparePage />}
+          {page === "requests" && <RequestsPage />}
           {page === "import" && <ImportPage />}
           {page === "files" && <FilesPage />}
           {isStart && <StartPage />}
         </main>
-        {!isStart && page !== "preview" && (
+        {!isStart && page !== "preview" && page !== "requests" && (
           <aside class="beside" aria-label={t().preview}>
             <Splitter />
             <Inspector />

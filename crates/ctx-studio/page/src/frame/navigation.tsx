@@ -14,6 +14,7 @@ const ITEMS: { page: PageName; icon: string }[] = [
   { page: "books", icon: "book-open" },
   { page: "preview", icon: "eye" },
   { page: "compare", icon: "columns-2" },
+  { page: "requests", icon: "activity" },
   { page: "import", icon: "file-input" },
   { page: "files", icon: "folder" },
 ];

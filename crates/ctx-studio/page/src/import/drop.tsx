@@ -1,22 +1,30 @@
 // Files can be dropped on any page, to be imported; where something takes them itself, they are its own.
 import { useEffect, useState } from "preact/hooks";
 import { projectInfo } from "../project";
+import { openDropped } from "../requests/state";
+import { route } from "../route";
 import { t } from "../language";
 import { Icon } from "../ui/icon";
 import { add } from "./state";
 
+type DropTarget = "import" | "attach" | "log";
+
 export function DropZone() {
-  const [over, setOver] = useState<"import" | "attach" | undefined>(undefined);
+  const [over, setOver] = useState<DropTarget | undefined>(undefined);
   useEffect(() => {
     // Entering a child leaves its parent: only the count says whether the pointer is still inside.
     let depth = 0;
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
-    const isTaken = ({ target }: DragEvent) => target instanceof Element && target.closest("[data-drops]") !== null;
+    const targetOf = ({ target }: DragEvent): DropTarget => {
+      if (route.value.page === "requests") return "log";
+      return target instanceof Element && target.closest("[data-drops]") ? "attach" : "import";
+    };
+    const isBlocked = () => projectInfo.value?.isReadOnly && route.value.page !== "requests";
     const onEnter = (event: DragEvent) => {
       if (!hasFiles(event)) return;
       event.preventDefault();
       depth++;
-      setOver(isTaken(event) ? "attach" : "import");
+      setOver(targetOf(event));
     };
     const onLeave = (event: DragEvent) => {
       if (hasFiles(event) && --depth <= 0) setOver(undefined);
@@ -24,14 +32,17 @@ export function DropZone() {
     const onOver = (event: DragEvent) => {
       if (!hasFiles(event)) return;
       event.preventDefault();
-      if (event.dataTransfer) event.dataTransfer.dropEffect = projectInfo.value?.isReadOnly ? "none" : "copy";
+      if (event.dataTransfer) event.dataTransfer.dropEffect = isBlocked() ? "none" : "copy";
     };
     const onDrop = (event: DragEvent) => {
       if (!hasFiles(event)) return;
       event.preventDefault();
       depth = 0;
       setOver(undefined);
-      if (!isTaken(event)) void add([...(event.dataTransfer?.files ?? [])]);
+      const files = [...(event.dataTransfer?.files ?? [])];
+      const target = targetOf(event);
+      if (target === "import") void add(files);
+      if (target === "log" && files[0]) void openDropped(files[0]);
     };
     addEventListener("dragenter", onEnter);
     addEventListener("dragleave", onLeave);
@@ -45,12 +56,12 @@ export function DropZone() {
     };
   }, []);
   if (!over) return null;
-  const what = over === "attach" ? t().talk.dropToAttach : t().dropHere;
+  const what = { log: t().requests.dropHere, attach: t().talk.dropToAttach, import: t().dropHere }[over];
   return (
     <div class="drop-zone" aria-hidden="true">
       <p>
         <Icon name="upload" />
-        {projectInfo.value?.isReadOnly ? t().readOnlyFolder : what}
+        {projectInfo.value?.isReadOnly && over !== "log" ? t().readOnlyFolder : what}
       </p>
     </div>
   );

@@ -8,7 +8,7 @@ import { t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { askName } from "../file-list/actions";
-import { go } from "../route";
+import { address, go } from "../route";
 import { ImportButton } from "../import/import-button";
 import { opened } from "../import/state";
 
@@ -58,6 +58,9 @@ export function StartPage() {
           </Button>
         </div>
       </div>
+      <p>
+        <a href={address("requests")}>{t().requests.explain}</a>
+      </p>
       {isFixed && (
         <p class="bar-note warning">
           <Icon name="triangle-alert" />

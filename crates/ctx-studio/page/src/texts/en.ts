@@ -5,6 +5,7 @@ import { conflicts } from "./en-conflicts";
 import { imports, inspector } from "./en-import";
 import { pipeline } from "./en-pipeline";
 import { preset } from "./en-preset";
+import { requests } from "./en-requests";
 import { talk } from "./en-talk";
 
 const s = (count: number) => (count === 1 ? "" : "s");
@@ -20,6 +21,7 @@ export const en = {
   inspector,
   pipeline,
   preset,
+  requests,
   talk,
 
   // The frame
@@ -53,6 +55,7 @@ export const en = {
     books: "Worldbooks",
     preview: "Preview",
     compare: "Compare",
+    requests: "Requests",
     import: "Import",
     files: "Files",
     start: "Start",

@@ -6,6 +6,7 @@ import { conflicts } from "./zh-conflicts";
 import { imports, inspector } from "./zh-import";
 import { pipeline } from "./zh-pipeline";
 import { preset } from "./zh-preset";
+import { requests } from "./zh-requests";
 import { talk } from "./zh-talk";
 
 export const zh: Texts = {
@@ -19,6 +20,7 @@ export const zh: Texts = {
   inspector,
   pipeline,
   preset,
+  requests,
   talk,
 
   // 框架
@@ -52,6 +54,7 @@ export const zh: Texts = {
     books: "世界书",
     preview: "预览",
     compare: "对比",
+    requests: "请求",
     import: "导入",
     files: "文件",
     start: "开始",
