@@ -1,4 +1,5 @@
-//! `cargo xtask clients`: clients of others against `ctx serve`, unmodified except for base URL, API key and model.
+//! `cargo xtask clients`: clients of others against `ctx serve` and `ctx tap`, unmodified except for base URL, API key and
+//! model.
 //!
 //! `xtask/clients/check.mjs` starts a scripted provider and the gateway, and runs the clients of npm and `PyPI`. It
 //! compares each request of a client with the request that the provider gets, and the results with `docs/clients.md`.
@@ -14,6 +15,9 @@ use crate::workspace;
 /// The script, from the root of the workspace.
 const SCRIPT: &str = "xtask/clients/check.mjs";
 
+/// The script for `ctx tap`.
+const TAP: &str = "xtask/clients/tap.mjs";
+
 /// The page with the results.
 const PAGE: &str = "docs/clients.md";
 
@@ -27,11 +31,12 @@ const NPM: &[(&str, &str)] = &[
 const REQUIREMENTS: &str = include_str!("../clients/requirements.txt");
 
 /// Runs the clients and compares the results with the page; with `--write`, writes the page. With `--if-possible`,
-/// missing packages are printed and are not an error.
+/// missing packages are printed and are not an error. With `--tap`, compares the bytes before and after `ctx tap`.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let [is_optional, is_write] = ["--if-possible", "--write"].map(|flag| *arguments == [flag]);
-    let is_known = is_optional || is_write || arguments.is_empty();
-    ensure!(is_known, "usage: cargo xtask clients [--if-possible | --write]");
+    let flags = ["--if-possible", "--write", "--tap"];
+    let [is_optional, is_write, is_tap] = flags.map(|flag| *arguments == [flag]);
+    let is_known = is_optional || is_write || is_tap || arguments.is_empty();
+    ensure!(is_known, "usage: cargo xtask clients [--if-possible | --write | --tap]");
     let missing = "the gateway was NOT TRIED with clients of others";
     let Some(folder) = if_possible(is_optional, missing, npm("clients", NPM, "openai"))? else {
         return Ok(());
@@ -39,16 +44,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let missing = "the gateway was NOT TRIED with clients of PyPI";
     let packages = venv("clients", REQUIREMENTS, &["--only-binary", ":all:"]);
     let python = if_possible(is_optional, missing, packages)?;
+    let script = if is_tap { TAP } else { SCRIPT };
     let mut command = Command::new("node");
     command
-        .arg(workspace::root().join(SCRIPT))
+        .arg(workspace::root().join(script))
         .arg(workspace::ctx()?)
         .arg(python.unwrap_or_else(|| PathBuf::from("-")))
-        .arg(workspace::root().join(PAGE))
+        .args((!is_tap).then(|| workspace::root().join(PAGE)))
         .args(is_write.then_some("--write"))
         .current_dir(folder)
         .stdin(Stdio::null());
     let status = command.env("NO_PROXY", "*").status().context("cannot start Node.js")?;
-    ensure!(status.success(), "`{SCRIPT}` ended with {status}");
+    ensure!(status.success(), "`{script}` ended with {status}");
     Ok(())
 }

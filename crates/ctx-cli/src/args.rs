@@ -11,6 +11,7 @@ mod schema;
 mod serve;
 mod session;
 mod studio;
+mod tap;
 mod trust;
 mod turn;
 mod worldbook;
@@ -42,6 +43,7 @@ pub(crate) use session::{
     SessionFileArguments, StepArguments,
 };
 pub(crate) use studio::StudioArguments;
+pub(crate) use tap::TapArguments;
 pub(crate) use trust::TrustArguments;
 pub(crate) use turn::{ConfigArguments, SwitchArguments, TurnArguments};
 pub(crate) use worldbook::{
@@ -112,7 +114,7 @@ const LAST: usize = 998;
 
 /// Verbs, grouped by purpose.
 const VERBS: [(&str, &[&str]); 5] = [
-    ("Inspect", &["assemble", "explain", "diff", "check", "count", "recall", "worldbook"]),
+    ("Inspect", &["assemble", "explain", "diff", "check", "count", "recall", "worldbook", "tap"]),
     ("Edit", &["init", "studio", "compress", "trust"]),
     ("Chat", &["chat", "serve", "session"]),
     ("Convert", &["import", "export", "migrate"]),
@@ -173,6 +175,7 @@ pub(crate) enum Command {
     Trust(TrustArguments),
     Studio(StudioArguments),
     Serve(Box<ServeArguments>),
+    Tap(TapArguments),
     Schema(SchemaArguments),
     Completions(CompletionsArguments),
 }

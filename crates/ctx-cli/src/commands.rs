@@ -21,6 +21,7 @@ pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod studio;
+pub(crate) mod tap;
 pub(crate) mod test;
 pub(crate) mod trust;
 pub(crate) mod worldbook;

@@ -11,28 +11,44 @@ use ctx_project::error::ProjectError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// All went well; warnings do not count.
-    Success = 0,
+    Success,
     /// What was looked at has faults.
-    Findings = 1,
+    Findings,
     /// The command line makes no sense.
-    Usage = 2,
+    Usage,
     /// A file cannot be read or written.
-    Unreadable = 3,
+    Unreadable,
     /// A provider gave no answer that could be used.
-    Provider = 4,
+    Provider,
     /// No context fits the budget.
-    Impossible = 5,
+    Impossible,
     /// Somebody stopped it, as shells count it: 128 and the number of the signal.
-    Stopped = 130,
+    Stopped,
+    /// Exit code of a command that `ctx tap` ran.
+    Command(u8),
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(exit.code())
     }
 }
 
 impl Exit {
+    /// Returns the number.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Findings => 1,
+            Self::Usage => 2,
+            Self::Unreadable => 3,
+            Self::Provider => 4,
+            Self::Impossible => 5,
+            Self::Stopped => 130,
+            Self::Command(code) => code,
+        }
+    }
+
     /// Returns the exit of an error; whatever is no other kind is a file that cannot be read or written.
     pub(crate) const fn of(error: &ProjectError) -> Self {
         match error {

@@ -51,7 +51,12 @@ fn main() -> ExitCode {
 const fn counts_errors(command: &Command) -> bool {
     !matches!(
         command,
-        Command::Check(_) | Command::Test(_) | Command::Chat(_) | Command::Serve(_) | Command::Studio(_)
+        Command::Check(_)
+            | Command::Test(_)
+            | Command::Chat(_)
+            | Command::Serve(_)
+            | Command::Studio(_)
+            | Command::Tap(_)
     )
 }
 
@@ -114,6 +119,7 @@ fn run(language: Language, command: Command) -> Result<Exit> {
         Command::Migrate(arguments) => commands::migrate::run(language, &arguments),
         Command::Init(arguments) => commands::init::run(language, &arguments),
         Command::Serve(arguments) => commands::serve::run(language, &arguments),
+        Command::Tap(arguments) => commands::tap::run(language, &arguments),
         Command::Studio(arguments) => commands::studio::run(language, &arguments),
         Command::Trust(arguments) => commands::trust::run(language, &arguments),
         Command::Schema(arguments) => commands::schema::run(language, &arguments),

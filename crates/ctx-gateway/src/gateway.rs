@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::http::HeaderValue;
 use ctx_chat::{Client, ConversationStore};
 use ctx_project::{Config, ConfigOptions, EndpointOptions, OnLoss, ProjectError, Sources, files, store};
+use ctx_tap::Recorder;
 use ctx_types::internal::excerpt;
 use ctx_types::session::NodeId;
 use ctx_types::{CachePolicy, Phrase, phrase};
@@ -79,6 +80,8 @@ pub struct Options {
     ///
     /// A span has the status, agent, provider host, times, and counts. It has no texts and no keys.
     pub collector: Option<String>,
+    /// Log of the requests of turns to providers, after assembly. By default, requests are not recorded.
+    pub recorder: Option<Recorder>,
 }
 
 /// Time limits of clients and of the gateway.
@@ -164,6 +167,7 @@ pub(crate) struct Server {
     pub(crate) reports: BoundedMap<(String, NodeId), Arc<TurnReport>>,
     pub(crate) metrics: Metrics,
     pub(crate) exporter: Option<Arc<Exporter>>,
+    pub(crate) recorder: Option<Recorder>,
     /// Cancels running turns.
     pub(crate) end: ctx_pipeline::Cancel,
 }
@@ -246,6 +250,7 @@ impl Gateway {
             reports: BoundedMap::new(MAX_REPORTS),
             metrics: Metrics::default(),
             exporter,
+            recorder: options.recorder,
             end: ctx_pipeline::Cancel::default(),
         })))
     }

@@ -34,6 +34,7 @@ mod memory;
 mod metrics;
 mod models;
 mod provider_relay;
+mod recording;
 mod request_options;
 mod routes;
 mod serve;

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 
 use crate::api_error::ApiError;
 use crate::lock;
+use crate::recording::TurnRecorder;
 use crate::request_options::returned_headers;
 use crate::turn::TurnProgress;
 
@@ -61,6 +62,7 @@ pub(crate) struct ProviderRelay<'a, A> {
     attempts: AtomicUsize,
     /// Gets the headers of the response.
     turn_progress: &'a Mutex<TurnProgress>,
+    recorder: Option<TurnRecorder>,
 }
 
 /// Events beyond this size are sent to the client even before the first delta of a response. In bytes.
@@ -217,7 +219,24 @@ impl<'a, A: Send> ProviderRelay<'a, A> {
         let provider_response = is_passed_through.then(Mutex::default);
         let (waiting, reply, host) = (Mutex::default(), Mutex::default(), Mutex::default());
         let (headers, attempts) = (Mutex::new(headers), AtomicUsize::new(MAX_ATTEMPTS));
-        Self { clients, chunks, headers, provider_response, waiting, reply, host, attempts, turn_progress }
+        Self {
+            clients,
+            chunks,
+            headers,
+            provider_response,
+            waiting,
+            reply,
+            host,
+            attempts,
+            turn_progress,
+            recorder: None,
+        }
+    }
+
+    /// Records the requests.
+    pub(crate) fn with_recorder(mut self, recorder: Option<TurnRecorder>) -> Self {
+        self.recorder = recorder;
+        self
     }
 
     /// Takes a delta of the turn. Its tool calls have stored ids.
@@ -297,7 +316,12 @@ impl<A: Send> ChatModel for ProviderRelay<'_, A> {
             let has_fallback = index + 1 < self.clients.len();
             let retries = if has_fallback || client_retries { 0 } else { attempts - 1 };
             lock(self.turn_progress).provider_headers.clear();
+            let recorder = self.recorder.as_ref();
+            let mut recording = recorder.map(|recorder| recorder.start(client, &headers, &body));
             let mut handle = |progress: Progress| {
+                if let Some(recording) = &mut recording {
+                    recording.add(&progress);
+                }
                 self.take_head(&progress);
                 if matches!(progress, Progress::Delta(_)) {
                     retry_body = None;
@@ -318,7 +342,11 @@ impl<A: Send> ChatModel for ProviderRelay<'_, A> {
                 }
             };
             let client = client.with_headers(headers.clone()).with_retries(retries);
-            match self.ask_one(&client, body, &mut handle, cancel).await {
+            let result = self.ask_one(&client, body, &mut handle, cancel).await;
+            if let Some(recording) = recording {
+                recording.finish(result.as_ref().err().map(ToString::to_string));
+            }
+            match result {
                 Ok(reply) => {
                     *lock(&self.reply) = Some(reply.clone());
                     return Ok(reply);

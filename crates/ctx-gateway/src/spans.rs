@@ -42,6 +42,10 @@ pub(crate) struct SpanAttributes {
     /// Time until the first provider request.
     pub(crate) ready: Option<Duration>,
     pub(crate) usage: ReplyUsage,
+    /// Tokens of the prefix that repeats the previous request of the conversation.
+    pub(crate) shared_prefix: Option<u64>,
+    /// Whether earlier messages were summarized, shortened or dropped.
+    pub(crate) is_compacted: bool,
     /// Code of the error of a failed turn.
     pub(crate) error: Option<&'static str>,
 }

@@ -10,9 +10,9 @@ use ctx_chat::{
     TurnRequest, UnstoredConversation, preview_turn, run_turn, run_unstored_turn,
 };
 use ctx_pipeline::Cancel;
-use ctx_types::report::Report;
+use ctx_types::report::{Decision, Outcome, Report};
 use ctx_types::session::{NodeId, Session};
-use ctx_types::{Diagnostic, PrefixMode, Role, Severity, TurnInput, phrase};
+use ctx_types::{Diagnostic, PrefixMode, Role, Severity, SourceKind, TurnInput, phrase};
 use ctx_wire::{Dialect, Reply, codes};
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -30,6 +30,7 @@ use crate::lock;
 use crate::memory::ReservedMemory;
 use crate::metrics::GaugeGuard;
 use crate::provider_relay::{CallIds, ProviderRelay, ProviderResponse, StreamChunk};
+use crate::recording::TurnRecorder;
 use crate::request_options::{RequestOptions, stored_id};
 use crate::shape;
 use crate::shared_prefix::{SentRequest, SharedPrefix};
@@ -377,7 +378,8 @@ impl Turn {
         let headers = self.request.options.headers_for(self.request.dialect, provider);
         let progress = self.progress.clone();
         let relay =
-            ProviderRelay::new(&clients, streams.then_some(sender), is_same_dialect, headers, &progress);
+            ProviderRelay::new(&clients, streams.then_some(sender), is_same_dialect, headers, &progress)
+                .with_recorder(self.recorder());
         let session = self.conversation.session();
         let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(session));
@@ -418,7 +420,9 @@ impl Turn {
                 let sent = SentRequest::new(target, parts, tokens);
                 let mut progress = lock(&watched);
                 progress.attributes.ready = Some(took);
-                progress.shared_prefix = Some(sent.shared_prefix(previous.as_deref()));
+                let shared_prefix = sent.shared_prefix(previous.as_deref());
+                progress.shared_prefix = Some(shared_prefix);
+                progress.attributes.shared_prefix = Some(shared_prefix.shared);
                 progress.sent = Some(Arc::new(sent));
             }
             _ => {}
@@ -459,6 +463,7 @@ impl Turn {
         let is_answered = matches!(end.outcome, TurnOutcome::Answered);
         let (name, stored, turn, lost, shared_prefix) = {
             let mut progress = lock(&progress);
+            progress.attributes.is_compacted = end.report.as_ref().is_some_and(|report| is_compacted(report));
             if let TurnConversation::Named(named) = &conversation {
                 progress.reply.clone_from(&end.answer);
                 progress.revision = named.cached.conversation.revision();
@@ -500,9 +505,28 @@ impl Turn {
         }
     }
 
+    fn recorder(&self) -> Option<TurnRecorder> {
+        let recorder = self.server.recorder.clone()?;
+        let progress = lock(&self.progress);
+        let conversation = (!progress.conversation.is_empty()).then(|| progress.stored.clone());
+        Some(TurnRecorder { recorder, conversation })
+    }
+
     fn record_losses(&self, diagnostics: &[Diagnostic]) {
         record_losses(&self.progress, diagnostics);
     }
+}
+
+/// Returns whether earlier messages were summarized, shortened or dropped.
+fn is_compacted(report: &Report) -> bool {
+    let is_reduced = |decision: &Decision| match decision.outcome {
+        Outcome::Dropped | Outcome::Cut | Outcome::Degraded | Outcome::NotLoaded => true,
+        // Messages can also be disabled.
+        Outcome::Hidden => decision.reason.argument("summary").is_some(),
+        _ => false,
+    };
+    let mut history = report.decisions.iter().filter(|decision| decision.source.kind == SourceKind::History);
+    history.any(is_reduced)
 }
 
 /// Waits for the end of a turn. Cancels it when the gateway ends.

@@ -7,7 +7,7 @@ const LAYERS: &[(u8, &[&str])] = &[
     (2, &["ctx-compress", "ctx-pipeline", "ctx-preset-import"]),
     (3, &["ctx-processors", "ctx-traffic"]),
     (4, &["ctx-engine"]),
-    (5, &["ctx-chat", "ctx-documents", "ctx-operations"]),
+    (5, &["ctx-chat", "ctx-documents", "ctx-operations", "ctx-tap"]),
     (6, &["ctx-project"]),
     (7, &["ctx-gateway", "ctx-studio"]),
     (8, &["ctx-cli"]),

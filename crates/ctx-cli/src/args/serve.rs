@@ -51,6 +51,9 @@ pub(crate) struct ServeArguments {
     pub(crate) keys: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+    /// Folder for a log of the requests to providers, with all texts [default: no log]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
     /// Parts of a request that the API of the provider cannot express [default: from ctx.toml, or refuse]
     #[arg(long, value_parser = choice(LOSS_RULES), value_name = "WORD", display_order = RARE)]
     pub(crate) on_loss: Option<OnLoss>,

@@ -17,6 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::args::{
     KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, ServeArguments, ServeCommand,
 };
+use crate::commands::tap::{create_log, report};
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
 use crate::lang;
@@ -41,7 +42,9 @@ pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit
 }
 
 async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
-    let gateway = Gateway::open(options(language, arguments)).await.map_err(told)?;
+    let recorder = arguments.record.as_deref().map(create_log).transpose()?;
+    let options = Options { recorder: recorder.clone(), ..options(language, arguments) };
+    let gateway = Gateway::open(options).await.map_err(told)?;
     let address = SocketAddr::new(arguments.host, arguments.port);
     gateway.check_address(address).map_err(told)?;
     let listener = TcpListener::bind(address).await.map_err(|error| not_listening(address, &error))?;
@@ -66,6 +69,9 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     show::result(&format!("{}\n", printed.join("\n")))?;
     let mut interrupts = Interrupts::new()?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
+    if let Some(recorder) = recorder {
+        report(language, &recorder.finish());
+    }
     served.map_err(told)?;
     Ok(Exit::Success)
 }

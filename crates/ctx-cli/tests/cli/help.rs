@@ -30,6 +30,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       count        Count the tokens of a text or conversation
       recall       Search a conversation for passages about a question
       worldbook    Show active worldbook entries, and check worldbooks
+      tap          Record the requests of another program
 
     Edit:
       init         Create an example project

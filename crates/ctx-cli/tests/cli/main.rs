@@ -55,6 +55,8 @@ mod stores;
 mod studio;
 #[cfg(unix)]
 mod summarizers;
+#[cfg(unix)]
+mod tap;
 mod test;
 // Elsewhere the system decides whom to trust, and no variable changes that.
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! `ctx chat` over TLS, with a server whose certificate an authority of one's own has signed.
+//! `ctx chat` and `ctx tap` over TLS, with a server whose certificate an authority of one's own has signed.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -36,18 +36,24 @@ impl Authority {
     }
 }
 
-/// Asks a server behind TLS, where these authorities are trusted.
-fn ask(server: &Server, config: Arc<ServerConfig>, trusted: &str) -> String {
+const AGENT: &str = "name: Ada\npresetMessages:\n- {type: chat_history}\n";
+
+/// Puts TLS in front of a server.
+fn with_tls(server: &Server, config: Arc<ServerConfig>) -> Relay {
     let base = server.base_url();
     let address = base.trim_start_matches("http://").trim_end_matches("/v1").to_owned();
-    let relay = Relay::start(move |client| {
+    Relay::start(move |client| {
         let mut client = StreamOwned::new(ServerConnection::new(config.clone()).unwrap(), client);
         pass(&mut client, &address, "")?;
         client.conn.send_close_notify();
         client.flush()
-    });
-    let agent = "name: Ada\npresetMessages:\n- {type: chat_history}\n";
-    let folder = Folder::with(&[("agent.yaml", agent), ("trusted.pem", trusted)]);
+    })
+}
+
+/// Asks a server behind TLS, where these authorities are trusted.
+fn ask(server: &Server, config: Arc<ServerConfig>, trusted: &str) -> String {
+    let relay = with_tls(server, config);
+    let folder = Folder::with(&[("agent.yaml", AGENT), ("trusted.pem", trusted)]);
     let arguments =
         format!("chat agent.yaml --model gpt-4o --once Hello --base-url https://{}/v1", relay.address());
     let output = folder.command(&arguments).env("SSL_CERT_FILE", "trusted.pem").output().unwrap();
@@ -68,4 +74,20 @@ fn a_server_that_is_not_trusted_is_told_nothing_and_asked_once() {
     assert!(said.starts_with("Some(4) error: cannot verify the certificate of `127.0.0.1`: "), "{said}");
     assert!(said.contains("invalid peer certificate") && !said.contains("retrying in"), "{said}");
     assert!(server.requests().is_empty());
+}
+
+#[test]
+fn tap_forwards_only_to_trusted_servers() {
+    for (is_trusted, answers) in [(true, vec![Answer::text("Hi")]), (false, vec![])] {
+        let (server, authority) = (Server::script(answers), Authority::new());
+        let relay = with_tls(&server, authority.server());
+        let trusted = if is_trusted { authority.1 } else { Authority::new().1 };
+        let folder = Folder::with(&[("agent.yaml", AGENT), ("trusted.pem", &trusted)]);
+        let chat = "ctx chat agent.yaml --model m --once Hello --base-url \"$OPENAI_BASE_URL\"";
+        let address = relay.address();
+        let tap = format!("ctx tap --record log --upstream https://{address} -- timeout 20 sh -c '{chat}'");
+        let printed = folder.shell(&format!("SSL_CERT_FILE=trusted.pem {tap}"), "en").unwrap();
+        assert_eq!(printed.starts_with("Hi\n"), is_trusted, "{printed}");
+        assert_eq!(printed.contains("invalid peer certificate"), !is_trusted, "{printed}");
+    }
 }

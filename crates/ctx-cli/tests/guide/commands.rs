@@ -124,6 +124,8 @@ impl Place {
         match *words {
             ["ctx", "studio", ..] => self.watch(line, &["--no-open", "--port", "0"]),
             ["ctx", "test", .., "--watch"] => self.watch(line, &[]),
+            // Without its command, it waits.
+            ["ctx", "tap", ..] => self.watch(line.split(" -- ").next().unwrap_or(line), &[]),
             ["ctx", "serve", ref arguments @ ..] if arguments.first() != Some(&"key") => {
                 self.serve_briefly(&words[1..])
             }

@@ -110,6 +110,9 @@ fn span(ended: &FinishedSpan) -> Option<Value> {
     let text = |text: &str| json!({ "stringValue": text });
     let optional = [
         ("gen_ai.usage.cache_read.input_tokens", usage.cached.map(number)),
+        ("ctx.prompt.shared_prefix_tokens", turn.shared_prefix.map(number)),
+        // The convention allows only `true`.
+        ("gen_ai.conversation.compacted", turn.is_compacted.then(|| json!({ "boolValue": true }))),
         ("gen_ai.agent.name", turn.agent.as_deref().map(text)),
         ("server.address", turn.server.as_deref().map(text)),
         ("ctx.ready_seconds", turn.ready.map(|ready| json!({ "doubleValue": ready.as_secs_f64() }))),

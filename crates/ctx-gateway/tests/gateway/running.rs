@@ -293,4 +293,39 @@ fn exports_spans_without_texts_and_keys() {
     let count = |text: &str| told.windows(text.len()).filter(|bytes| *bytes == text.as_bytes()).count();
     assert_eq!((count("ctx.request"), count("gen_ai.agent.name"), count("127.0.0.1")), (3, 2, 2));
     assert_eq!(["Hello", "canary", PROVIDER_KEY, "You are"].map(count), [0; 4]);
+    let attributes = ["ctx.prompt.shared_prefix_tokens", "gen_ai.conversation.compacted"];
+    assert_eq!(attributes.map(count), [2, 0]);
+}
+
+#[test]
+fn records_requests_to_provider() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let log = tempfile::tempdir().unwrap();
+    let recorder = ctx_tap::Recorder::create(log.path()).unwrap();
+    let answers =
+        [complete_response(Dialect::OpenaiChat), Answer::text("Hi there"), Answer::error(400, "wrong", "no")];
+    let provider = Server::script(answers);
+    let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        options.recorder = Some(recorder.clone());
+    });
+    let named = [("x-ctx-conversation", "garden"), ("x-client-request-id", "r1")];
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &named, &hello()).status, 200);
+    let streamed = crate::streams::stream_request(Dialect::OpenaiChat, "c").to_string();
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &[], streamed.as_bytes()).status, 200);
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &[], &hello()).status, 400);
+    let sent = gateway.provider.requests();
+    gateway.close();
+    let text = std::fs::read_to_string(recorder.finish().path).unwrap();
+    assert!(!text.contains(PROVIDER_KEY) && text.contains("You are Ada"), "{text}");
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    for (line, sent) in lines.iter().zip(&sent) {
+        assert_eq!((&line["request"], &line["path"]), (&sent.json(), &sent.path.as_str().into()));
+    }
+    assert_eq!(lines[0]["headers"]["x-client-request-id"], "r1");
+    assert!(lines[0]["thread"].as_str().unwrap().starts_with("sha256:") && lines[2]["thread"].is_null());
+    assert_eq!(lines[0]["usage"]["prompt_tokens"], 5);
+    assert!(lines[0]["response"].is_object() && lines[1]["events"].is_array());
+    assert_eq!(lines[2]["status"], 400);
+    assert!(lines[2]["error"].is_string());
 }

@@ -143,7 +143,7 @@ impl PassResult {
     fn failed(language: Language, error: &ProjectError) -> Self {
         let text = show::plain(error);
         let exit = Exit::of(error);
-        let json = json!({ "outcome": { "kind": "failed", "detail": text }, "exitCode": exit as u8 });
+        let json = json!({ "outcome": { "kind": "failed", "detail": text }, "exitCode": exit.code() });
         let error = Some(Phrase::verbatim(show::plain_told(language, error)));
         Self { outcome: "failed", json, error, exit, ..Self::default() }
     }
