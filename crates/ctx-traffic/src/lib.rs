@@ -13,10 +13,15 @@ mod entry;
 mod mask;
 mod place;
 mod report;
+mod transcript;
 mod usage;
 
 pub use analysis::LogAnalysis;
 pub use change::Change;
 pub use place::{BlockPlace, Section};
 pub use report::{Cause, LogReport, LogTotal, PrefixBreak, RequestReport, SkipReason, SkippedLine};
+pub use transcript::{
+    Compaction, MAX_TRANSCRIPT_LINE, MissingPart, ResponseUsage, SubAgent, Transcript, TranscriptFormat,
+    TranscriptReader, UnreadReason, UnreadRecord,
+};
 pub use usage::Usage;

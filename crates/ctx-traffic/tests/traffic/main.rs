@@ -2,3 +2,4 @@
 #![expect(clippy::unwrap_used, reason = "tests panic")]
 
 mod causes;
+mod transcripts;
