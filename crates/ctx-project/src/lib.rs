@@ -56,6 +56,7 @@ pub mod session_store;
 pub mod sources;
 pub mod store;
 pub mod switches;
+pub mod transcripts;
 mod toml_document;
 pub mod turn;
 pub mod worldbook_state;

@@ -125,7 +125,16 @@ fn reads_messages_of_old_codex_compaction() {
             r#"{"message":"","replacement_history":[{"type":"compaction","encrypted_content":"x"}]}"#,
         ),
     ];
-    insta::assert_snapshot!(describe(&Transcript::read(&lines.join("\n")).unwrap()), @"");
+    insta::assert_snapshot!(describe(&Transcript::read(&lines.join("\n")).unwrap()), @"
+    Codex
+    - n1 < n2 user: Use port 8123.
+    - n2 < root summary: A port was chosen.
+    - n3 < n1 user: Go on.
+    + n4 < n3 summary:
+    compaction 3 -: n2 kept [n1] injected []
+    compaction 5 -: n4 kept [] injected [] unreadable
+    missing: system prompt, tool definitions, parameters, headers, the requests for summaries, texts of encrypted summaries
+    ");
 }
 
 #[test]
@@ -246,4 +255,50 @@ fn hides_messages_in_linear_time() {
     let transcript = Transcript::read(&lines.join("\n")).unwrap();
     assert!(transcript.compactions.len() < 5_000 && transcript.unread_count > 0);
     assert_eq!(transcript.messages()[0].role, Role::User);
+}
+
+#[test]
+fn tmp_reads_real_files() {
+    for file in std::fs::read_dir("/tmp/transcripts").unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let Some(transcript) = Transcript::read(&text) else {
+            println!("{path:?}: none");
+            continue;
+        };
+        let calls: usize = transcript.messages().iter().map(|message| message.tool_calls.len()).sum();
+        println!(
+            "== {path:?} {} records {} messages {} branches {} calls {calls} agents {} compactions {} responses {} requests {} unread {:?} missing {:?}",
+            transcript.format,
+            transcript.records,
+            transcript.messages().len(),
+            transcript.session.nodes().count() - 1 - transcript.messages().len(),
+            transcript.agents.len(),
+            transcript.compactions.len(),
+            transcript.responses.len(),
+            transcript.requests().count(),
+            transcript.unread,
+            transcript.missing
+        );
+        let mut text = String::new();
+        tree(&transcript.session, &mut text);
+        for line in text.lines() {
+            println!("{}", line.chars().take(170).collect::<String>());
+        }
+        std::fs::write("/tmp/t2cc/rebuilt.jsonl", transcript.requests().collect::<Vec<_>>().join("\n"))
+            .unwrap();
+        for loss in transcript.losses(&ctx_compress::request::Meter::estimate()) {
+            println!(
+                "loss {} -> {} kept {} lost {} digest {:?}",
+                loss.tokens_before,
+                loss.tokens_after,
+                loss.kept,
+                loss.lost.len(),
+                loss.kept_by_digest
+            );
+            for fact in loss.lost.iter().take(8) {
+                println!("   {:?} {} uses {} digest {}", fact.kind, fact.text, fact.uses, fact.is_in_digest);
+            }
+        }
+    }
 }

@@ -1,0 +1,182 @@
+//! `ctx compress report LOG`: what the compactions of a transcript or of a log of requests lost.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use ctx_compress::request::Meter;
+use ctx_language::Language;
+use ctx_project::counting::TokenCounting;
+use ctx_project::error::Result;
+use ctx_project::{files, inputs, transcripts, unusable};
+use ctx_traffic::{
+    CompactionLoss, LossAnalysis, LostFact, MAX_TRANSCRIPT_LINE, TranscriptFormat, TranscriptReader,
+};
+use ctx_types::{Diagnostic, Phrase, count_of, phrase};
+use serde_json::json;
+
+use crate::args::ReportArguments;
+use crate::exit::Exit;
+use crate::lang;
+use crate::project;
+use crate::show;
+
+/// Maximum number of facts shown for a compaction.
+const MAX_FACTS: usize = 30;
+
+/// Returns the log that a command line names in the place of a summary.
+pub(super) fn log_of(arguments: &ReportArguments) -> Option<PathBuf> {
+    let path = arguments.node.as_ref().filter(|_| arguments.session.is_none()).map(PathBuf::from)?;
+    path.is_file().then_some(path)
+}
+
+/// Reports what each compaction of a log lost.
+pub(super) fn run(language: Language, path: &Path, arguments: &ReportArguments) -> Result<Exit> {
+    inputs::check_stdin(&arguments.counting.models)?;
+    let mut sources = show::sources(language);
+    let config = project::config(language, &arguments.config, &mut sources)?;
+    let mut found = config.found.clone();
+    let counting = TokenCounting::of(&(&arguments.counting).into(), &config, &mut sources, &mut found)?;
+    let name = files::name(path);
+    let read = read(path, &counting.meter())
+        .map_err(|error| unusable!("cannot read `{name}`: {error}", name, error = error.to_string()))?;
+    found.extend(read.found.into_iter().map(|found| found.in_document(&*name)));
+    show::findings(language, &sources, &found);
+    let text = || {
+        if read.losses.is_empty() {
+            return lang::lines(language, "no compactions\n");
+        }
+        let reports: Vec<String> = read.losses.iter().map(|loss| drawn(language, loss)).collect();
+        reports.join("\n")
+    };
+    show::output(arguments.json, || json!({ "compactions": read.losses }), text)
+}
+
+#[derive(Default)]
+struct LogLosses {
+    losses: Vec<CompactionLoss>,
+    found: Vec<Diagnostic>,
+}
+
+/// Reads a log line by line. Of a line that is too long, only the beginning is in memory.
+fn read(path: &Path, meter: &Meter<'_>) -> std::io::Result<LogLosses> {
+    let mut start = Vec::new();
+    File::open(path)?.take(1 << 20).read_to_end(&mut start)?;
+    let start = String::from_utf8_lossy(&start);
+    if let Some(format) = TranscriptFormat::detect(&start) {
+        let mut reader = TranscriptReader::new(format);
+        each_line(path, |line| line.map_or_else(|| reader.push_too_long(), |line| reader.push(line)))?;
+        let transcript = reader.finish();
+        return Ok(LogLosses { losses: transcript.losses(meter), found: transcripts::findings(&transcript) });
+    }
+    if let Some(transcript) = files::read(path).ok().and_then(|bytes| transcripts::read(&bytes)) {
+        return Ok(LogLosses { losses: transcript.losses(meter), found: transcripts::findings(&transcript) });
+    }
+    let mut analysis = LossAnalysis::default();
+    each_line(path, |line| line.map_or_else(|| analysis.push_too_long(), |line| analysis.push(line)))?;
+    Ok(LogLosses { losses: analysis.finish(meter), found: Vec::new() })
+}
+
+/// Visits the lines of a file; `None` for one that is too long.
+fn each_line(path: &Path, mut visit: impl FnMut(Option<&str>)) -> std::io::Result<()> {
+    let mut file = BufReader::new(File::open(path)?);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let limit = u64::try_from(MAX_TRANSCRIPT_LINE).unwrap_or(u64::MAX);
+        if file.by_ref().take(limit + 1).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        if line.len() > MAX_TRANSCRIPT_LINE {
+            file.skip_until(b'\n')?;
+            visit(None);
+        } else {
+            visit(Some(&String::from_utf8_lossy(&line)));
+        }
+    }
+}
+
+/// Writes what a compaction lost.
+fn drawn(language: Language, loss: &CompactionLoss) -> String {
+    let line = usize::try_from(loss.line).unwrap_or(usize::MAX);
+    let (before, after) = (tokens(loss.tokens_before), tokens(loss.tokens_after));
+    let place = phrase!("compaction in line {line}: about {before} became {after}", line, before, after);
+    let facts = loss.kept + loss.lost.len();
+    let kept = if loss.is_unknown {
+        phrase!("the summary is encrypted or missing: it is not known what was lost")
+    } else {
+        phrase!(
+            "kept {kept} of {all}, lost {lost}",
+            kept = loss.kept,
+            all = count_of!(facts, "fact"),
+            lost = loss.lost.len()
+        )
+    };
+    let used = loss.lost.iter().filter(|fact| fact.uses > 0).count();
+    let mut lines = vec![place, kept];
+    if !loss.is_unknown {
+        lines.push(phrase!("used again later: {used}", used));
+        lines.push(match loss.kept_by_digest {
+            Some(digest) => phrase!(
+                "a digest of the same size keeps {digest} of {all}",
+                digest,
+                all = count_of!(facts, "fact")
+            ),
+            None => phrase!("too few tokens for a digest"),
+        });
+    }
+    let mut text: String = lines.iter().map(|line| lang::say(language, line) + "\n").collect();
+    let (shown, rest) = loss.lost.split_at(loss.lost.len().min(MAX_FACTS));
+    if !shown.is_empty() {
+        let titles = ["uses", "digest", "kind", "fact"].map(|title| lang::word(language, title));
+        text += &row([&titles[0], &titles[1], &titles[2], &titles[3]]);
+        text += &shown.iter().map(|fact| fact_row(language, fact)).collect::<String>();
+    }
+    let more = show::omitted(language, rest.len(), |more| {
+        phrase!("and {more}", more = count_of!(more, "more fact"))
+    });
+    text + &more.map(|more| format!("  {more}\n")).unwrap_or_default()
+}
+
+fn tokens(count: u64) -> Phrase {
+    count_of!(usize::try_from(count).unwrap_or(usize::MAX), "token")
+}
+
+fn fact_row(language: Language, fact: &LostFact) -> String {
+    let kept = lang::word(language, if fact.is_in_digest { "kept" } else { "lost" });
+    let words: Vec<&str> = fact.text.split_whitespace().collect();
+    let text = show::cut_line(&words.join(" "), 100);
+    row([&fact.uses.to_string(), &kept, &lang::word(language, fact.kind.as_str()), &text])
+}
+
+fn row([uses, digest, kind, text]: [&str; 4]) -> String {
+    let (uses, digest, kind) = (show::right(uses, 5), show::left(digest, 6), show::left(kind, 10));
+    format!("  {uses}  {digest}  {kind}  {text}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_compress::quality::FactUses;
+    use ctx_traffic::compaction_loss;
+    use ctx_types::{Message, Role, Source};
+
+    use super::*;
+
+    #[test]
+    fn shows_most_used_fact_first() {
+        let said = |text: &str| vec![Message::new(Role::User, text, Source::history("n1", Role::User))];
+        let mut later = FactUses::default();
+        later.add(&said("Was it ZX-4471?"));
+        let before = said("Room 12 is for Ada Bell, and the token is ZX-4471.");
+        let loss = compaction_loss(&before, &said("A room was booked."), &later, &Meter::estimate());
+        let shown = drawn(Language::En, &loss);
+        let facts: Vec<&str> = shown.lines().skip_while(|line| !line.contains("fact")).collect();
+        assert!(shown.starts_with("compaction in line 0: about "), "{shown}");
+        assert!(shown.contains("used again later: 1\n"), "{shown}");
+        assert!(
+            facts.iter().position(|line| line.ends_with("ZX-4471"))
+                < facts.iter().position(|line| line.ends_with("Ada Bell")),
+            "{shown}"
+        );
+    }
+}
