@@ -10,20 +10,20 @@ use ctx_types::{Diagnostic, Phrase, count_of, phrase};
 
 use crate::codes;
 
-/// Reads a transcript; `None` if the bytes are none.
+/// Reads a transcript; `None` for other files.
 pub fn read(bytes: &[u8]) -> Option<Transcript> {
     // Lines of other encodings are reported one by one.
     let text: Cow<'_, str> = String::from_utf8_lossy(bytes);
     Transcript::read(&text)
 }
 
-/// Returns the conversation of a transcript, and reports what is not in it.
+/// Returns the conversation of a transcript, with diagnostics.
 pub(crate) fn conversation(transcript: Transcript, name: &str) -> Imported<Session> {
     let diagnostics = findings(&transcript).into_iter().map(|found| found.in_document(name)).collect();
     Imported { value: transcript.session, format: Format::AgentTranscript, diagnostics }
 }
 
-/// Reports what a transcript does not contain, and which of its records were not read.
+/// Reports the missing parts of a transcript, and its unread records.
 pub fn findings(transcript: &Transcript) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let parts = transcript.missing.iter().map(|part| part.phrase());
@@ -33,7 +33,7 @@ pub fn findings(transcript: &Transcript) -> Vec<Diagnostic> {
             agent = transcript.format.as_str(),
             parts = Argument::list(parts, Divider::Comma)
         );
-        let help = phrase!("record the requests with `ctx tap` to see everything that is sent");
+        let help = phrase!("record complete requests with `ctx tap`");
         found.push(Diagnostic::info(codes::MISSING_PARTS, message).with_help(help));
     }
     if let Some(first) = transcript.unread.first() {

@@ -22,7 +22,7 @@ const MIN_MESSAGES: usize = 4;
 /// Number of conversations of a log whose latest request is remembered.
 const MAX_CONVERSATIONS: usize = 16;
 
-/// What a compaction lost.
+/// Facts that a compaction lost.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompactionLoss {
@@ -31,7 +31,7 @@ pub struct CompactionLoss {
     /// Time as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Arc<str>>,
-    /// What started it, such as `auto` or `manual`.
+    /// Trigger, such as `auto` or `manual`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<Arc<str>>,
     /// Estimated tokens of the messages before it.
@@ -40,9 +40,9 @@ pub struct CompactionLoss {
     pub tokens_after: u64,
     /// Number of facts that stayed.
     pub kept: usize,
-    /// Facts that are gone, the most used first.
+    /// Lost facts, the most used first.
     pub lost: Vec<LostFact>,
-    /// Whether the summary cannot be read. Then it is not known what was lost.
+    /// Whether the summary cannot be read. Then `lost` is empty.
     pub is_unknown: bool,
     /// Number of facts that a digest of `ctx` of the same size has; `None` if the tokens are too few for one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ pub fn compaction_loss(
 }
 
 impl Transcript {
-    /// Returns what each compaction of the main conversation lost. O(bytes).
+    /// Returns the lost facts of each compaction of the main conversation. O(bytes).
     pub fn losses(&self, meter: &Meter<'_>) -> Vec<CompactionLoss> {
         let message = |id: &NodeId| self.session.node(id).map(|node| node.to_message(id));
         let read =
@@ -277,9 +277,9 @@ impl LossAnalysis {
         self.line += 1;
     }
 
-    /// Returns what each compaction lost, in the order of the log.
+    /// Returns the lost facts of each compaction, in the order of the log.
     pub fn finish(self, meter: &Meter<'_>) -> Vec<CompactionLoss> {
-        // The newest of each conversation first, so that its later messages also count for the ones before it.
+        // The newest first: its later messages are also later than the compactions before it.
         let mut uses: HashMap<usize, FactUses> = HashMap::new();
         let mut losses = Vec::with_capacity(self.found.len());
         for (index, found) in self.found.iter().enumerate().rev() {
@@ -316,7 +316,7 @@ fn read_messages(line: &str) -> Option<(LogLine<'_>, Vec<Message>)> {
     (!messages.is_empty()).then_some((entry, messages))
 }
 
-/// Returns a hash of what a message says.
+/// Returns a hash of the role, text, and calls of a message.
 fn hash_of_message(message: &Message) -> u64 {
     let calls: Vec<_> =
         message.tool_calls.iter().map(|call| (&call.id, &call.name, call.arguments.to_string())).collect();

@@ -1,4 +1,4 @@
-//! Transcripts of coding agents: what was said, what was compacted, and what the agent did not write down.
+//! Transcripts of coding agents: messages, compactions, and the parts that are missing.
 
 mod claude_code;
 mod codex;
@@ -32,7 +32,7 @@ const MAX_UNREAD: usize = 1_000;
 
 /// A transcript of a coding agent.
 ///
-/// The conversation is a session. Its summaries hide what they replaced; rewound turns are branches.
+/// The conversation is a session. Its summaries hide the messages that they replaced; rewound turns are branches.
 ///
 /// ```
 /// use ctx_traffic::Transcript;
@@ -54,7 +54,7 @@ pub struct Transcript {
     pub agents: Vec<SubAgent>,
     /// Tokens of each response, counted once.
     pub responses: Vec<ResponseUsage>,
-    /// What was sent, and is not in the transcript.
+    /// Parts of the requests that are not in the transcript.
     pub missing: BTreeSet<MissingPart>,
     /// Number of records.
     pub records: u64,
@@ -66,7 +66,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Reads a transcript; `None` if the text is none. O(bytes).
+    /// Reads a transcript; `None` for other texts. O(bytes).
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}');
         let format = TranscriptFormat::detect(text)?;
@@ -85,8 +85,8 @@ impl Transcript {
         path.map(|node| node.to_message(node.id.as_ref().expect("nodes of a path have ids"))).collect()
     }
 
-    /// Rebuilds the requests that the agent logged: lines for [`LogAnalysis::push`](crate::LogAnalysis::push). Each is
-    /// made when it is asked for, because together they are much longer than the transcript.
+    /// Rebuilds the requests that the agent logged: lines for [`LogAnalysis::push`](crate::LogAnalysis::push). The
+    /// iterator rebuilds one at a time, because together they are much longer than the transcript.
     pub fn requests(&self) -> impl Iterator<Item = String> {
         self.requests.lines()
     }
@@ -108,7 +108,7 @@ pub enum TranscriptFormat {
 }
 
 impl TranscriptFormat {
-    /// Returns the format of a text, by its first 20 lines. Reads no more of a text that is none.
+    /// Returns the format of a text, by its first 20 lines; `None` for other texts.
     pub fn detect(text: &str) -> Option<Self> {
         const MARKS: [&str; 7] = [
             "\"parentUuid\"",
@@ -128,13 +128,13 @@ impl TranscriptFormat {
             return None;
         }
         if is_one_document(start) {
-            return Self::of_record(&serde_json::from_str(start).ok()?);
+            return Self::from_record(&serde_json::from_str(start).ok()?);
         }
         let lines = start.lines().take(20).filter_map(|line| serde_json::from_str(line).ok());
-        lines.into_iter().find_map(|record| Self::of_record(&record))
+        lines.into_iter().find_map(|record| Self::from_record(&record))
     }
 
-    fn of_record(record: &Value) -> Option<Self> {
+    fn from_record(record: &Value) -> Option<Self> {
         if claude_code::is_record(record) {
             Some(Self::ClaudeCode)
         } else if codex::is_record(record) {
@@ -148,7 +148,7 @@ impl TranscriptFormat {
         }
     }
 
-    /// Returns what people call it.
+    /// Returns the name of the program.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -178,11 +178,11 @@ pub struct Compaction {
     pub line: u64,
     /// Time as written.
     pub at: Option<Arc<str>>,
-    /// What started it, such as `auto` or `manual`.
+    /// Trigger, such as `auto` or `manual`.
     pub trigger: Option<Arc<str>>,
     /// The summary in the session.
     pub summary: NodeId,
-    /// Messages before the compaction that stayed as they were.
+    /// Messages before the compaction that did not change.
     pub kept: Vec<NodeId>,
     /// Messages after the summary that the agent added by itself, such as reminders.
     pub injected: Vec<NodeId>,
@@ -378,7 +378,7 @@ impl TranscriptReader {
     }
 }
 
-/// What a reader of a format found.
+/// Result of a reader of one format.
 #[derive(Debug, Default)]
 struct Found {
     id: Option<String>,

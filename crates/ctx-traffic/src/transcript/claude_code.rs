@@ -96,7 +96,7 @@ struct Thread {
     next: HashMap<usize, usize>,
 }
 
-/// The entry of a record, or that of the record before it.
+/// The entry of a record; if it has none, the entry of its parent.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     thread: usize,

@@ -164,7 +164,7 @@ impl Codex {
         Some(ResponseUsage { id: id.map(Into::into), model, at: at.map(Into::into), usage })
     }
 
-    /// Replaces the history by the items of the record, some of which are earlier messages.
+    /// Replaces the history by the items of the record. Some repeat earlier messages.
     fn compact(&mut self, mut payload: Value, at: Option<&str>, line: u64) {
         let message = text(&payload, "message").unwrap_or_default().trim().to_owned();
         let (mut kept, mut added, mut summary) = (Vec::new(), Vec::new(), None);

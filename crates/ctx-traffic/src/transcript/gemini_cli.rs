@@ -21,7 +21,7 @@ pub(super) fn is_record(record: &Value) -> bool {
 pub(super) struct GeminiCli {
     id: Option<String>,
     tree: Tree,
-    /// The entries that are sent, oldest first.
+    /// The current entries, oldest first.
     path: Vec<usize>,
     is_sent: HashSet<usize>,
     by_id: HashMap<String, usize>,
@@ -84,7 +84,7 @@ impl GeminiCli {
         self.is_sent.insert(index);
     }
 
-    /// Replaces the messages that are sent: a rewind if all are known, a compaction if others take their place.
+    /// Replaces the current messages: a rewind if all are known, a compaction if others take their place.
     fn replace(&mut self, messages: Vec<Value>, log: &mut RecordLog) {
         let place = |message: &Value| self.by_id.get(text(message, "id")?).copied();
         let known: Vec<Option<usize>> = messages.iter().map(place).collect();

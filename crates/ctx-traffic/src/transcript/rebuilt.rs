@@ -32,7 +32,7 @@ struct RebuiltRequest {
     list: Vec<usize>,
     /// Cache marks with their paths in the body.
     marks: Vec<Value>,
-    /// The reply, of which each block is a record.
+    /// Blocks of the reply. Each has its own record.
     reply: Vec<Value>,
     usage: Option<Value>,
 }
@@ -57,7 +57,7 @@ impl RebuiltRequests {
         }
     }
 
-    /// Adds a request: the first messages of an earlier one, and then others.
+    /// Adds a request: the first messages of an earlier request, then other messages.
     pub(super) fn add_request(&mut self, record: &mut Value, thread: Option<String>, log: &mut RecordLog) {
         let base = text(record, "base").and_then(|base| self.by_id.get(base).copied());
         let keep = record["keep"].as_u64().and_then(|keep| usize::try_from(keep).ok()).unwrap_or(0);

@@ -27,7 +27,7 @@ pub(super) struct Tree {
     pub(super) is_over_limit: bool,
 }
 
-/// One or more messages of a provider's API that a record holds.
+/// One or more messages of a provider's API, from one record.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) id: Option<String>,
@@ -42,7 +42,7 @@ pub(super) struct Entry {
     compaction: Option<usize>,
 }
 
-/// What an entry is.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum EntryKind {
     #[default]
@@ -61,7 +61,7 @@ struct FoundCompaction {
     facts: CompactionFacts,
 }
 
-/// What a record says about a compaction.
+/// Fields of a compaction record.
 #[derive(Debug, Default)]
 pub(super) struct CompactionFacts {
     pub(super) line: u64,
@@ -108,7 +108,7 @@ impl Tree {
         self.entries.len().checked_sub(1)
     }
 
-    /// Adds a summary of what precedes the end of a branch, except for the kept entries. Returns the entry that the next
+    /// Adds a summary of the entries up to the end of a branch, without the kept entries. Returns the entry that the next
     /// one follows.
     ///
     /// If the kept entries are the last ones, the summary goes before them, where the agent sends it.
@@ -223,7 +223,7 @@ impl Tree {
     }
 }
 
-/// Reads messages of an API. What is no message of it is kept as a text.
+/// Reads messages of an API.
 fn read_nodes(api: RequestApi, items: Vec<Value>) -> Vec<Node> {
     let mut body = Map::from_iter([(api.messages_key().to_owned(), Value::Array(items))]);
     take_request_messages(&mut body, api).nodes
@@ -264,7 +264,7 @@ fn session(id: &str, nodes: Vec<Node>, parents: &[Option<usize>], leaf: Option<u
     Session::read(file, &mut Reader::new())
 }
 
-/// Gives each node an id of its own.
+/// Assigns unique ids.
 #[derive(Default)]
 struct FreeIds {
     taken: HashSet<NodeId>,

@@ -7,7 +7,7 @@ use ctx_types::Role;
 use ctx_types::session::{Session, visible_path};
 use proptest::prelude::*;
 
-/// Describes a transcript: the tree, what is sent, and what was found besides.
+/// Describes a transcript: the tree, the visible messages, compactions, usage, and missing parts.
 fn describe(transcript: &Transcript) -> String {
     let mut text = format!("{}\n", transcript.format);
     tree(&transcript.session, &mut text);
@@ -198,7 +198,7 @@ proptest! {
         drop(Transcript::read(&text));
     }
 
-    /// Each message is in the session, whatever the parents, boundaries, and repeated results are.
+    /// Each message is in the session, with any parents, boundaries, and repeated results.
     #[test]
     fn keeps_texts_of_claude_code(
         records in prop::collection::vec((0_usize..5, 0_usize..30, 0_usize..30, any::<bool>()), 1..30),
@@ -255,50 +255,4 @@ fn hides_messages_in_linear_time() {
     let transcript = Transcript::read(&lines.join("\n")).unwrap();
     assert!(transcript.compactions.len() < 5_000 && transcript.unread_count > 0);
     assert_eq!(transcript.messages()[0].role, Role::User);
-}
-
-#[test]
-fn tmp_reads_real_files() {
-    for file in std::fs::read_dir("/tmp/transcripts").unwrap() {
-        let path = file.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let Some(transcript) = Transcript::read(&text) else {
-            println!("{path:?}: none");
-            continue;
-        };
-        let calls: usize = transcript.messages().iter().map(|message| message.tool_calls.len()).sum();
-        println!(
-            "== {path:?} {} records {} messages {} branches {} calls {calls} agents {} compactions {} responses {} requests {} unread {:?} missing {:?}",
-            transcript.format,
-            transcript.records,
-            transcript.messages().len(),
-            transcript.session.nodes().count() - 1 - transcript.messages().len(),
-            transcript.agents.len(),
-            transcript.compactions.len(),
-            transcript.responses.len(),
-            transcript.requests().count(),
-            transcript.unread,
-            transcript.missing
-        );
-        let mut text = String::new();
-        tree(&transcript.session, &mut text);
-        for line in text.lines() {
-            println!("{}", line.chars().take(170).collect::<String>());
-        }
-        std::fs::write("/tmp/t2cc/rebuilt.jsonl", transcript.requests().collect::<Vec<_>>().join("\n"))
-            .unwrap();
-        for loss in transcript.losses(&ctx_compress::request::Meter::estimate()) {
-            println!(
-                "loss {} -> {} kept {} lost {} digest {:?}",
-                loss.tokens_before,
-                loss.tokens_after,
-                loss.kept,
-                loss.lost.len(),
-                loss.kept_by_digest
-            );
-            for fact in loss.lost.iter().take(8) {
-                println!("   {:?} {} uses {} digest {}", fact.kind, fact.text, fact.uses, fact.is_in_digest);
-            }
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! `ctx compress report LOG`: what the compactions of a transcript or of a log of requests lost.
+//! `ctx compress report LOG`: facts that the compactions of a transcript or a request log lost.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
@@ -30,7 +30,7 @@ pub(super) fn log_of(arguments: &ReportArguments) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// Reports what each compaction of a log lost.
+/// Reports the lost facts of each compaction of a log.
 pub(super) fn run(language: Language, path: &Path, arguments: &ReportArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.counting.models)?;
     let mut sources = show::sources(language);
@@ -46,7 +46,7 @@ pub(super) fn run(language: Language, path: &Path, arguments: &ReportArguments) 
         if read.losses.is_empty() {
             return lang::lines(language, "no compactions\n");
         }
-        let reports: Vec<String> = read.losses.iter().map(|loss| drawn(language, loss)).collect();
+        let reports: Vec<String> = read.losses.iter().map(|loss| format_loss(language, loss)).collect();
         reports.join("\n")
     };
     show::output(arguments.json, || json!({ "compactions": read.losses }), text)
@@ -58,7 +58,7 @@ struct LogLosses {
     found: Vec<Diagnostic>,
 }
 
-/// Reads a log line by line. Of a line that is too long, only the beginning is in memory.
+/// Reads a log line by line. Skips the rest of a line that is too long.
 fn read(path: &Path, meter: &Meter<'_>) -> std::io::Result<LogLosses> {
     let mut start = Vec::new();
     File::open(path)?.take(1 << 20).read_to_end(&mut start)?;
@@ -96,14 +96,14 @@ fn each_line(path: &Path, mut visit: impl FnMut(Option<&str>)) -> std::io::Resul
     }
 }
 
-/// Writes what a compaction lost.
-fn drawn(language: Language, loss: &CompactionLoss) -> String {
+/// Formats the lost facts of a compaction.
+fn format_loss(language: Language, loss: &CompactionLoss) -> String {
     let line = usize::try_from(loss.line).unwrap_or(usize::MAX);
     let (before, after) = (tokens(loss.tokens_before), tokens(loss.tokens_after));
     let place = phrase!("compaction in line {line}: about {before} became {after}", line, before, after);
     let facts = loss.kept + loss.lost.len();
     let kept = if loss.is_unknown {
-        phrase!("the summary is encrypted or missing: it is not known what was lost")
+        phrase!("the summary is encrypted or missing; the losses are unknown")
     } else {
         phrase!(
             "kept {kept} of {all}, lost {lost}",
@@ -169,7 +169,7 @@ mod tests {
         later.add(&said("Was it ZX-4471?"));
         let before = said("Room 12 is for Ada Bell, and the token is ZX-4471.");
         let loss = compaction_loss(&before, &said("A room was booked."), &later, &Meter::estimate());
-        let shown = drawn(Language::En, &loss);
+        let shown = format_loss(Language::En, &loss);
         let facts: Vec<&str> = shown.lines().skip_while(|line| !line.contains("fact")).collect();
         assert!(shown.starts_with("compaction in line 0: about "), "{shown}");
         assert!(shown.contains("used again later: 1\n"), "{shown}");
