@@ -65,7 +65,10 @@ fn read(path: &Path, meter: &Meter<'_>) -> std::io::Result<LogLosses> {
     let start = String::from_utf8_lossy(&start);
     if let Some(format) = TranscriptFormat::detect(&start) {
         let mut reader = TranscriptReader::new(format);
-        each_line(path, |line| line.map_or_else(|| reader.push_too_long(), |line| reader.push(line)))?;
+        each_line(path, |line| match line {
+            Some(line) => reader.push(line),
+            None => reader.push_too_long(),
+        })?;
         let transcript = reader.finish();
         return Ok(LogLosses { losses: transcript.losses(meter), found: transcripts::findings(&transcript) });
     }
@@ -73,7 +76,10 @@ fn read(path: &Path, meter: &Meter<'_>) -> std::io::Result<LogLosses> {
         return Ok(LogLosses { losses: transcript.losses(meter), found: transcripts::findings(&transcript) });
     }
     let mut analysis = LossAnalysis::default();
-    each_line(path, |line| line.map_or_else(|| analysis.push_too_long(), |line| analysis.push(line)))?;
+    each_line(path, |line| match line {
+        Some(line) => analysis.push(line),
+        None => analysis.push_too_long(),
+    })?;
     Ok(LogLosses { losses: analysis.finish(meter), found: Vec::new() })
 }
 
