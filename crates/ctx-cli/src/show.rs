@@ -12,6 +12,7 @@ mod explanation;
 mod findings;
 mod life;
 pub(crate) mod masks;
+pub(crate) mod requests;
 mod table;
 pub(crate) mod tree;
 mod usage_bar;

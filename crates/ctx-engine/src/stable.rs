@@ -6,11 +6,11 @@ use std::sync::Arc;
 use ctx_pipeline::internal::Run;
 use ctx_processors::internal::{ActiveRules, AgentMacros, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_processors::regex_rules::RuleSet;
+use ctx_types::internal::has_marks;
 use ctx_types::report::{StablePart, Unstable};
 use ctx_types::{
     CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, phrase,
 };
-use ctx_worldbook::internal::Cause;
 
 use crate::compiled_agent::CompiledAgent;
 
@@ -37,7 +37,7 @@ impl<'a> Stability<'a> {
             further,
             rules,
             settled: rules.map(ActiveRules::rules).map_or(0, RuleSet::settled_depth),
-            constant: run.blackboard.get().map(constant).unwrap_or_default(),
+            constant: run.blackboard.get().map(WorldbookScan::constant_entries).unwrap_or_default(),
             is_shortened: skipped > 0 || dropped > 0,
         }
     }
@@ -205,21 +205,17 @@ fn may_write_other_text(source: &Source) -> bool {
     matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
 }
 
-fn constant(scan: &WorldbookScan) -> BTreeSet<Arc<str>> {
-    let active = scan.scan.activations.iter().filter(|activation| activation.cause == Cause::Constant);
-    let members = active.filter_map(|activation| scan.set.members().get(activation.member));
-    let certain = members.filter(|member| member.entry.probability.is_none());
-    certain.map(|member| member.id.clone()).collect()
-}
-
-/// The leading system messages get a separate mark: it survives edits of the conversation.
+/// The leading system messages get a separate mark: it survives edits of the conversation. Those of the agent get
+/// another one: the client's can have a clock. Marks of the conversation replace all.
 pub(crate) fn mark(policy: CachePolicy, messages: &mut [Message], stable: &StablePart) {
-    if policy != CachePolicy::Stable {
+    if policy != CachePolicy::Stable || messages.iter().any(has_marks) {
         return;
     }
     let stable = messages.get_mut(..stable.messages).unwrap_or_default();
     let leading = stable.iter().take_while(|message| message.role.is_instruction()).count();
-    for end in BTreeSet::from([leading, stable.len()]) {
+    let is_of_agent = |message: &&Message| !message.source.kind.is_history();
+    let of_agent = stable.iter().take(leading).take_while(is_of_agent).count();
+    for end in BTreeSet::from([of_agent, leading, stable.len()]) {
         let last = end.checked_sub(1).and_then(|last| stable.get_mut(last));
         if let Some(last) = last.filter(|message| message.cache_mark.is_none()) {
             last.cache_mark = Some(CacheMark::Short);

@@ -62,6 +62,17 @@ impl TurnCache {
         self.lock_compression().is_set()
     }
 
+    /// Returns whether no turn used `request-compressor` or `recall`.
+    pub fn is_empty(&self) -> bool {
+        self.lock_compression().is_empty() && self.recall.is_empty()
+    }
+
+    /// Returns a cache for another branch of the conversation. It shares the index of `recall`. O(1).
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { compression: Mutex::new(self.compression()), recall: self.recall() }
+    }
+
     pub(crate) fn compression(&self) -> CompressionCache {
         self.lock_compression().clone()
     }
@@ -96,8 +107,9 @@ mod tests {
         let compiled = Engine::new().compile(&Agent::default(), &with);
         let memory = TurnCache::default();
         let ports = Ports::default().with(|ports| ports.memory = Some(&memory));
+        assert!(memory.is_empty());
         pollster::block_on(compiled.assemble_with(&session, &TurnInput::default(), ports)).unwrap();
-        assert!(!memory.recall().is_empty());
+        assert!(!memory.is_empty() && !memory.recall().is_empty());
         memory.forget_context();
         assert!(!memory.recall().is_empty(), "the index depends only on the conversation");
         memory.forget();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ctx_chat::{Client, Endpoint};
@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use crate::agent_list::{AgentList, UnreadFile};
 use crate::api_error::ApiError;
 use crate::gateway::Options;
+use crate::lock;
 
 /// Maximum number of compiled agents with their models.
 const MAX_COMPILED: usize = 256;
@@ -384,10 +385,6 @@ impl Agents {
 
 fn agent_part(name: &str) -> &str {
     name.split_once('@').map_or(name, |(agent, _)| agent)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

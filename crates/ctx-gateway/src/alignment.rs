@@ -1,11 +1,12 @@
 //! Finds the messages of a request in a stored conversation, and shows the conversation as the request has it.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ctx_engine::PreparedInput;
-use ctx_types::internal::{BlockOrder, without_marks};
+use ctx_types::internal::{BlockOrder, remove_marks, without_marks};
 use ctx_types::session::{Node, NodeId, NodePatch, Patch, Session, SessionError, SessionOp, StoredToolCall};
 use ctx_types::{Content, ContentPart, Role};
 use serde_json::Value;
@@ -16,6 +17,8 @@ pub(crate) struct RequestMessage {
     pub(crate) node: Node,
     /// The stored message, once there is one.
     pub(crate) stored: Option<NodeId>,
+    /// Whether this request added the stored message.
+    is_added: bool,
 }
 
 /// Rules for requests that repeat no stored message, or one.
@@ -29,12 +32,24 @@ pub(crate) struct AlignmentRules<'a> {
 
 impl RequestMessage {
     pub(crate) fn new(node: Node) -> Self {
-        Self { node, stored: None }
+        Self { node, stored: None, is_added: false }
     }
 
     /// Returns whether the message still has to be stored.
     pub(crate) fn is_new(&self) -> bool {
         self.stored.is_none() && !is_instruction(&self.node)
+    }
+
+    /// Returns the message to store, without cache marks, which apply only to this request.
+    pub(crate) fn to_stored(&self) -> Node {
+        let mut node = self.node.clone();
+        remove_marks(&mut node);
+        node
+    }
+
+    /// Sets the message that was stored for this one.
+    pub(crate) fn set_added(&mut self, id: NodeId) {
+        (self.stored, self.is_added) = (Some(id), true);
     }
 }
 
@@ -55,13 +70,19 @@ pub(crate) fn align(session: &Session, messages: &mut [RequestMessage], rules: A
     };
     let leaf = session.active_leaf_id();
     let is_reply = |said: &ComparedMessage<'_>| said.role == Role::Assistant;
+    let is_edited =
+        |last: &ComparedMessage<'_>| request.first().is_some_and(|first| first.has_same_calls(last));
+    let edited = path.last().filter(|(_, last)| is_edited(last));
+    let before_edited = edited.and_then(|(id, _)| session.node(id)?.parent_id.as_ref());
     let after = match last {
         // Only reports of failures follow the last message; they are not sent.
         Some(id) if known < request.len() && path.last().is_some_and(|(last, _)| *last == id) => leaf,
         Some(id) => id,
         None if rules.sends_history => session.root_id(),
         // A client that sends only new messages repeats the calls of the last reply before their results.
-        None if request.first().is_some_and(|first| is_reply(first) && first.has_calls()) => leaf,
+        None if request.first().is_some_and(|first| is_reply(first) && first.has_calls()) => {
+            before_edited.unwrap_or(leaf)
+        }
         None if request.iter().any(is_reply) => session.root_id(),
         None => leaf,
     };
@@ -96,7 +117,7 @@ pub(crate) fn align_below(
 /// Gives calls without ids, and their results, the ids of the stored calls.
 pub(crate) fn take_stored_ids(session: &Session, messages: &mut [RequestMessage]) {
     let mut ids: HashMap<Arc<str>, Arc<str>> = HashMap::new();
-    for RequestMessage { node, stored } in messages {
+    for RequestMessage { node, stored, .. } in messages {
         let stored = stored.as_ref().and_then(|id| session.node(id));
         let known = stored.into_iter().flat_map(|stored| &stored.tool_calls);
         for (call, known) in node.tool_calls.iter_mut().zip(known) {
@@ -233,6 +254,8 @@ struct ComparedMessage<'a> {
     role: Role,
     text: Cow<'a, str>,
     node: &'a Node,
+    /// The arguments of the calls as JSON, once a comparison needs them.
+    arguments: OnceCell<Vec<Option<Value>>>,
 }
 
 impl<'a> ComparedMessage<'a> {
@@ -244,7 +267,27 @@ impl<'a> ComparedMessage<'a> {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
             Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
         };
-        Self { role: node.role.unwrap_or_default(), text, node }
+        Self { role: node.role.unwrap_or_default(), text, node, arguments: OnceCell::new() }
+    }
+
+    fn has_same_calls(&self, other: &Self) -> bool {
+        let count = self.node.tool_calls.len();
+        count == other.node.tool_calls.len() && (0..count).all(|index| self.has_same_call(other, index))
+    }
+
+    /// Compares calls with the same index.
+    fn has_same_call(&self, other: &Self, index: usize) -> bool {
+        let (one, two) = (&self.node.tool_calls[index], &other.node.tool_calls[index]);
+        is_same_id(one.id.as_deref(), two.id.as_deref())
+            && one.name == two.name
+            && (one.arguments.as_deref().unwrap_or_default() == two.arguments.as_deref().unwrap_or_default()
+                // Some dialects send arguments as JSON, whose spaces are lost.
+                || self.arguments(index).is_some_and(|arguments| Some(arguments) == other.arguments(index)))
+    }
+
+    fn arguments(&self, index: usize) -> Option<&Value> {
+        let parse = |call: &StoredToolCall| serde_json::from_str(call.arguments.as_deref()?).ok();
+        self.arguments.get_or_init(|| self.node.tool_calls.iter().map(parse).collect())[index].as_ref()
     }
 
     fn has_calls(&self) -> bool {
@@ -266,14 +309,13 @@ impl<'a> ComparedMessage<'a> {
 
 impl PartialEq for ComparedMessage<'_> {
     fn eq(&self, other: &Self) -> bool {
-        let calls = || self.node.tool_calls.iter().zip(&other.node.tool_calls);
         self.role == other.role
             // Some clients do not repeat the text before calls.
-            && (self.text == other.text || self.has_calls())
+            && (self.text == other.text
+                || self.has_calls() && (self.text.is_empty() || other.text.is_empty()))
             && is_same_id(self.node.tool_call_id.as_deref(), other.node.tool_call_id.as_deref())
             && self.node.is_tool_error() == other.node.is_tool_error()
-            && self.node.tool_calls.len() == other.node.tool_calls.len()
-            && calls().all(|(one, other)| is_same_call(one, other))
+            && self.has_same_calls(other)
             && self.parts().eq(other.parts())
     }
 }
@@ -289,18 +331,9 @@ fn is_added_id(id: &str) -> bool {
     numbers.is_some_and(|(index, position)| is_number(index) && is_number(position))
 }
 
-fn is_same_call(one: &StoredToolCall, other: &StoredToolCall) -> bool {
-    let arguments = |call: &StoredToolCall| call.arguments.clone().unwrap_or_default();
-    let (ours, theirs) = (arguments(one), arguments(other));
-    // Some dialects send arguments as JSON, whose spaces are lost.
-    let json = |text: &str| serde_json::from_str::<Value>(text).ok();
-    is_same_id(one.id.as_deref(), other.id.as_deref())
-        && one.name == other.name
-        && (ours == theirs || json(&ours).is_some_and(|ours| Some(ours) == json(&theirs)))
-}
-
 /// Returns the conversation as a request sends it: with the system messages of the request and, if the provider has the
-/// client's dialect, with the contents and fields of the messages that it repeats. `None` if the stored one is the same.
+/// client's dialect, with the contents and fields of the messages that it repeats. Only messages of the request have
+/// cache marks. `None` if the stored one is the same.
 pub(crate) fn sent_session(
     stored: &Session,
     messages: &[RequestMessage],
@@ -312,9 +345,8 @@ pub(crate) fn sent_session(
         let ids = leading.filter_map(|node| node.id.clone());
         ops.extend(ids.map(|id| SessionOp::Toggle { id, enabled: false }));
     }
-    let patches =
-        messages.iter().filter(|_| is_same_dialect).filter_map(|message| patch_message(stored, message));
-    let nodes: Vec<NodePatch> = patches.collect();
+    let shown = messages.iter().filter(|message| is_same_dialect || message.is_added);
+    let nodes: Vec<NodePatch> = shown.filter_map(|message| patch_message(stored, message)).collect();
     if !nodes.is_empty() {
         ops.push(SessionOp::Patch(Patch { nodes, active_leaf: None }));
     }
@@ -443,8 +475,14 @@ mod tests {
         let expected = (vec![Some(id("n2")), None], id("n2"), vec![id("c1")]);
         assert_eq!(align_calls(vec![calling("", "c1"), result("c1")]), expected);
         assert_eq!(align_calls(vec![calling("", "call-0-0"), result("call-0-0")]), expected);
+        let mut spaced = calling("", "c1");
+        spaced.tool_calls[0].arguments = Some("{ }".into());
+        assert_eq!(align_calls(vec![spaced, result("c1")]), expected);
         let (stored, after, _) = align_calls(vec![calling("", "c2"), result("c2")]);
         assert_eq!((stored, after), (vec![None, None], id("n2")));
+        // The text differs: another message, not the stored one without its text.
+        let (stored, after, _) = align_calls(vec![calling("Edited.", "c1"), result("c1")]);
+        assert_eq!((stored, after), (vec![None, None], id("n1")));
     }
 
     #[test]

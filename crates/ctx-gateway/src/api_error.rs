@@ -102,7 +102,7 @@ impl ApiError {
         Self { place: Some(place.to_owned()), ..self }
     }
 
-    /// Adds headers of the provider's error.
+    /// Sets further headers of the response.
     #[must_use]
     pub(crate) fn with_headers(self, headers: HeaderMap) -> Self {
         Self { headers: Box::new(headers), ..self }

@@ -1,7 +1,9 @@
 //! A bounded map that evicts the oldest values of the owner with the largest ones.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::lock;
 
 /// The newest values by key, up to a total weight. An owner cannot evict the values of owners with less weight.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ impl<K: Clone + Ord, V: Clone> BoundedMap<K, V> {
     /// Keeps a value of an owner. Above the total weight, evicts the oldest values of the owner with the most weight.
     /// O(owners) for each evicted value.
     pub(crate) fn insert_weighted(&self, owner: &str, key: K, value: V, weight: usize) {
-        let mut entries = self.lock();
+        let mut entries = lock(&self.entries);
         entries.remove(&key);
         let (age, owner): (u64, Arc<str>) = (entries.next, owner.into());
         entries.next += 1;
@@ -65,26 +67,22 @@ impl<K: Clone + Ord, V: Clone> BoundedMap<K, V> {
     }
 
     pub(crate) fn get(&self, key: &K) -> Option<V> {
-        self.lock().values.get(key).map(|entry| entry.value.clone())
+        lock(&self.entries).values.get(key).map(|entry| entry.value.clone())
     }
 
     /// Removes a value and returns it.
     pub(crate) fn take(&self, key: &K) -> Option<V> {
-        self.lock().remove(key)
+        lock(&self.entries).remove(key)
     }
 
     /// Removes the values for which this returns `false`. O(n log n).
     pub(crate) fn retain(&self, mut is_kept: impl FnMut(&K, &V) -> bool) {
-        let mut entries = self.lock();
+        let mut entries = lock(&self.entries);
         let removed = entries.values.iter().filter(|(key, entry)| !is_kept(key, &entry.value));
         let removed: Vec<K> = removed.map(|(key, _)| key.clone()).collect();
         for key in removed {
             entries.remove(&key);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

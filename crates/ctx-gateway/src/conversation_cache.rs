@@ -1,7 +1,7 @@
 //! Caches conversations, evicts the least recently used, and runs one turn of each at a time.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore, LogEntry, StoreError, StoreLease};
@@ -9,11 +9,12 @@ use ctx_engine::TurnCache;
 use ctx_types::phrase;
 use ctx_types::session::Node;
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use crate::api_error::ApiError;
+use crate::lock;
 use crate::shared_prefix::SentRequest;
 
 /// Default limit of the messages of all cached conversations.
@@ -27,6 +28,9 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// Limit of concurrent loads. Each has a thread, and all share one connection to the store.
 static LOADS: Semaphore = Semaphore::const_new(4);
+
+/// Limit of concurrent loads that no turn needs.
+static READS: Semaphore = Semaphore::const_new(2);
 
 /// Time limit for acquiring a lease.
 const LEASE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -274,7 +278,7 @@ impl ConversationLease {
                 return Ok(Some(cached));
             }
         }
-        match load(store, self.id()).await {
+        match load(store, self.id(), None).await {
             Ok(conversation) => Ok(Some(CachedConversation::new(conversation))),
             Err(StoreError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -289,20 +293,27 @@ impl ConversationLease {
     }
 }
 
-/// Loads a conversation on a blocking thread, because 10,000 messages take 50 ms.
-pub(crate) async fn load(store: &Arc<dyn ConversationStore>, id: &str) -> Result<Conversation, StoreError> {
+/// Loads a conversation to read it.
+pub(crate) async fn read(store: &Arc<dyn ConversationStore>, id: &str) -> Result<Conversation, StoreError> {
+    let permit = READS.acquire().await.map_err(|_| StoreError::Closed)?;
+    load(store, id, Some(permit)).await
+}
+
+/// Loads a conversation on a blocking thread, because 10,000 messages take 50 ms. Keeps the permit until the end, even
+/// if the client disconnects.
+async fn load(
+    store: &Arc<dyn ConversationStore>,
+    id: &str,
+    permit: Option<SemaphorePermit<'static>>,
+) -> Result<Conversation, StoreError> {
     let (store, id, runtime) = (store.clone(), id.to_owned(), Handle::current());
     let turn = LOADS.acquire().await.map_err(|_| StoreError::Closed)?;
     let loading = spawn_blocking(move || {
         let loaded = runtime.block_on(Conversation::load(&*store, &id));
-        drop(turn);
+        drop((turn, permit));
         loaded
     });
     loading.await.unwrap_or(Err(StoreError::Closed))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use ctx_types::phrase;
 use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
-use crate::conversation_cache::{CachedConversation, load};
+use crate::authorized_request::AuthorizedRequest;
+use crate::conversation_cache::{CachedConversation, read};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::request_options::{RequestOptions, parse_conversation_name, stored_id};
@@ -32,7 +33,7 @@ pub(crate) async fn list(server: &Server, key: &KeyEntry) -> Result<Value, ApiEr
 /// Returns a conversation with its messages.
 pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<Value, ApiError> {
     let id = stored_id(&key.name, &parse_conversation_name(name)?);
-    let stored = load(&server.store, &id).await?;
+    let stored = read(&server.store, &id).await?;
     let session = stored.session();
     let message = |node: &&ctx_types::session::Node| {
         let id = node.id.clone().unwrap_or_default();
@@ -93,13 +94,28 @@ pub(crate) async fn delete(server: &Server, key: &KeyEntry, name: &str) -> Resul
     Ok(json!({ "id": name, "object": "conversation.deleted", "deleted": true }))
 }
 
-/// Undoes or redoes a turn, or one change.
-pub(crate) async fn step(
-    server: &Server,
-    key: &KeyEntry,
+/// Undoes a turn, or one change.
+pub(crate) async fn undo(request: &AuthorizedRequest, name: &str) -> Result<Value, ApiError> {
+    step(request, name, Direction::Undo).await
+}
+
+/// Redoes a turn, or one change.
+pub(crate) async fn redo(request: &AuthorizedRequest, name: &str) -> Result<Value, ApiError> {
+    step(request, name, Direction::Redo).await
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Undo,
+    Redo,
+}
+
+async fn step(
+    AuthorizedRequest { server, key, headers, .. }: &AuthorizedRequest,
     name: &str,
-    (is_undo, options): (bool, RequestOptions),
+    direction: Direction,
 ) -> Result<Value, ApiError> {
+    let options = RequestOptions::from_headers(headers)?;
     let mut lease = server
         .conversations
         .lease(&*server.store, &stored_id(&key.name, &parse_conversation_name(name)?))
@@ -115,13 +131,15 @@ pub(crate) async fn step(
     }
     let (store, at) = (&*server.store, Some(now()));
     let history = cached.conversation.history();
-    let steps = if is_undo { StepLabel::count_undo(history) } else { StepLabel::count_redo(history) };
+    let steps = match direction {
+        Direction::Undo => StepLabel::count_undo(history),
+        Direction::Redo => StepLabel::count_redo(history),
+    };
     // The store reports an error if no step is left.
     for _ in 0..steps.max(1) {
-        if is_undo {
-            cached.conversation.undo(store, at).await?;
-        } else {
-            cached.conversation.redo(store, at).await?;
+        match direction {
+            Direction::Undo => cached.conversation.undo(store, at).await?,
+            Direction::Redo => cached.conversation.redo(store, at).await?,
         }
     }
     let conversation = &cached.conversation;
@@ -129,6 +147,8 @@ pub(crate) async fn step(
         "id": name, "revision": conversation.revision(), "leaf": conversation.session().active_leaf_id(),
     });
     // The cache of turns contains undone messages, so it is not reused.
-    lease.put_back(CachedConversation::new(cached.conversation));
+    let mut renewed = CachedConversation::new(cached.conversation);
+    renewed.sent = cached.sent;
+    lease.put_back(renewed);
     Ok(state)
 }

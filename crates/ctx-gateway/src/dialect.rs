@@ -41,8 +41,6 @@ pub(crate) struct ClientRequest {
     pub(crate) wants_usage: bool,
     /// Dropped fields, which have no counterpart in the API of the provider.
     pub(crate) lost: Vec<String>,
-    /// Whether the client sets cache marks of Anthropic.
-    pub(crate) has_cache_marks: bool,
 }
 
 /// A complete response with stored ids of tool calls.
@@ -70,26 +68,12 @@ pub(crate) struct ResponseLabel {
 
 /// Reads the body of a request. A Gemini request has the model in its path.
 pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<ClientRequest, ApiError> {
-    let has_cache_marks = has_cache_marks(&body);
-    let request = match dialect {
+    match dialect {
         Dialect::Anthropic => anthropic::read(body),
         Dialect::Gemini => gemini::read(body),
         Dialect::OpenaiResponses => openai_responses::read(body),
         _ => openai_chat::read(body),
-    };
-    Ok(ClientRequest { has_cache_marks, ..request? })
-}
-
-/// Returns whether a body, or a block in it, has a cache mark of Anthropic.
-fn has_cache_marks(block: &Map<String, Value>) -> bool {
-    const INNER: [&str; 6] = ["system", "tools", "messages", "input", "content", "output"];
-    let has_mark = |value: &Value| match value {
-        Value::Array(blocks) => blocks.iter().filter_map(Value::as_object).any(has_cache_marks),
-        Value::Object(block) => has_cache_marks(block),
-        _ => false,
-    };
-    block.get("cache_control").is_some_and(Value::is_object)
-        || INNER.iter().filter_map(|key| block.get(*key)).any(has_mark)
+    }
 }
 
 /// Takes the name of the conversation to continue out of the other fields of a request.

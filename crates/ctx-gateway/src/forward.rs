@@ -1,7 +1,6 @@
 //! Requests that pass to a provider without an agent's preset.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{Response, StatusCode, header};
@@ -20,18 +19,14 @@ use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::limits::UsageGuard;
 use crate::metrics::GaugeGuard;
+use crate::provider_relay::CLIENT_TIMEOUT;
 use crate::request_options::{RequestOptions, has_same_provider, returned_headers};
 use crate::routes::json_bytes;
 use crate::spans::Span;
+use crate::turn::CHUNK_BUFFER;
 
 /// Maximum size of an error or a count, in bytes.
 const MAX_SMALL: usize = 64 << 10;
-
-/// Chunks buffered for a slow client.
-const CHUNK_BUFFER: usize = 16;
-
-/// Time limit for a client to read a chunk.
-const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Size of the end of a response that contains the usage, in bytes. Metadata of Responses may follow it.
 const TAIL: usize = 32 << 10;

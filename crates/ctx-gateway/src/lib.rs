@@ -18,6 +18,7 @@ mod agent_list;
 mod agents;
 mod alignment;
 mod api_error;
+mod authorized_request;
 mod body;
 mod bounded_map;
 mod conversation_cache;
@@ -46,3 +47,10 @@ mod turn_conversation;
 pub use agents::{LoadedAgent, agent_names};
 pub use gateway::{Gateway, GatewayError, Options, TimeLimits};
 pub use keys::{KeyEntry, KeyFile, KeyLimits, NewKey};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex. Its value is valid even if a thread panicked while it held the lock.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,7 +1,7 @@
 //! Rate limits of client keys.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ctx_types::phrase;
@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::api_error::ApiError;
 use crate::keys::KeyEntry;
+use crate::lock;
 
 /// Period of the rate limits.
 const MINUTE: Duration = Duration::from_secs(60);
@@ -33,9 +34,19 @@ pub(crate) struct UsageGuard {
 }
 
 impl Meters {
-    /// Counts a request, or returns an error if the key reached a limit.
+    /// Counts a request that starts a turn, or returns an error if the key reached a limit.
     pub(crate) fn start_turn(&self, key: &KeyEntry) -> Result<UsageGuard, ApiError> {
-        let mut meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.count(key, 1)?;
+        Ok(UsageGuard { meters: self.clone(), key: key.name.clone() })
+    }
+
+    /// Counts a request without a turn, or returns an error if the key reached its limit of requests.
+    pub(crate) fn count_request(&self, key: &KeyEntry) -> Result<(), ApiError> {
+        self.count(key, 0)
+    }
+
+    fn count(&self, key: &KeyEntry, turns: u64) -> Result<(), ApiError> {
+        let mut meters = lock(&self.0);
         let now = Instant::now();
         let fresh = || Meter { since: now, requests: 0, tokens: 0, turns: 0 };
         let meter = meters.entry(key.name.clone()).or_insert_with(fresh);
@@ -50,26 +61,26 @@ impl Meters {
                 wait,
             ));
         }
-        if is_used(meter.tokens, key.limits.tokens) {
+        if turns > 0 && is_used(meter.tokens, key.limits.tokens) {
             return Err(ApiError::rate_limited(
                 phrase!("this client key reached its limit of tokens per minute"),
                 wait,
             ));
         }
-        if is_used(meter.turns, key.limits.turns) {
+        if turns > 0 && is_used(meter.turns, key.limits.turns) {
             let text = phrase!("this client key reached its limit of concurrent turns");
             return Err(ApiError::rate_limited(text, Duration::from_secs(1)));
         }
         meter.requests += 1;
-        meter.turns += 1;
-        Ok(UsageGuard { meters: self.clone(), key: key.name.clone() })
+        meter.turns += turns;
+        Ok(())
     }
 }
 
 impl UsageGuard {
     /// Adds the tokens of a turn.
     pub(crate) fn add_tokens(&self, tokens: u64) {
-        let mut meters = self.meters.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meters = lock(&self.meters.0);
         if let Some(meter) = meters.get_mut(&self.key) {
             meter.tokens = meter.tokens.saturating_add(tokens);
         }
@@ -78,7 +89,7 @@ impl UsageGuard {
 
 impl Drop for UsageGuard {
     fn drop(&mut self) {
-        let mut meters = self.meters.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meters = lock(&self.meters.0);
         if let Some(meter) = meters.get_mut(&self.key) {
             meter.turns = meter.turns.saturating_sub(1);
         }

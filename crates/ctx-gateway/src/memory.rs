@@ -1,7 +1,7 @@
 //! Memory that all requests share. Each client key may have a part of it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ctx_types::phrase;
@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::api_error::ApiError;
+use crate::lock;
 
 /// Recommended time before a retry.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -97,7 +98,7 @@ fn busy() -> ApiError {
 impl Shared {
     /// Takes memory if it is free.
     fn take(&self, key: &str, bytes: u64) -> bool {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = lock(&self.used);
         let all = used.all + bytes;
         let key_bytes = used.by_key.get(key).copied().unwrap_or_default() + bytes;
         let is_available = all <= self.max && (key_bytes <= self.share || all <= self.max - self.share);
@@ -112,7 +113,7 @@ impl Shared {
 
 impl Drop for ReservedMemory {
     fn drop(&mut self) {
-        let mut used = self.shared.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = lock(&self.shared.used);
         used.all -= self.bytes;
         if let Some(key_bytes) = used.by_key.get_mut(&self.key) {
             *key_bytes -= self.bytes;

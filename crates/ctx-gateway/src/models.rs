@@ -3,18 +3,17 @@
 use std::collections::BTreeSet;
 
 use axum::body::Body;
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, Response};
+use axum::extract::Path;
+use axum::http::Response;
 use ctx_types::internal::excerpt;
 use ctx_types::phrase;
-use ctx_wire::Dialect;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
+use crate::authorized_request::AuthorizedRequest;
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
-use crate::routes::{App, handle_read};
 
 /// Maximum number of listed agents whose context window is looked up.
 const MAX_WINDOWS: usize = 200;
@@ -47,23 +46,23 @@ async fn model_size(server: &Server, name: &str) -> ModelSize {
 
 /// Writes the agents that a key may use.
 async fn list_models(
-    server: &Server,
-    key: &KeyEntry,
+    AuthorizedRequest { server, key, .. }: &AuthorizedRequest,
     write: impl Fn(&str, ModelSize) -> Value,
-) -> Result<Vec<Value>, ApiError> {
-    let _usage = server.meters.start_turn(key)?;
+) -> Vec<Value> {
     let names: Vec<String> = allowed_models(server, key).into_iter().collect();
     let mut sizes = Vec::new();
     for some in names[..names.len().min(MAX_WINDOWS)].chunks(MAX_LOOKUPS) {
         sizes.extend(join_all(some.iter().map(|name| model_size(server, name))).await);
     }
     sizes.resize(names.len(), ModelSize::default());
-    Ok(names.iter().zip(sizes).map(|(name, size)| write(name, size)).collect())
+    names.iter().zip(sizes).map(|(name, size)| write(name, size)).collect()
 }
 
 /// Returns the sizes of the model of an agent that a key may use.
-async fn find_model(server: &Server, key: &KeyEntry, name: &str) -> Result<ModelSize, ApiError> {
-    let _usage = server.meters.start_turn(key)?;
+async fn find_model(
+    AuthorizedRequest { server, key, .. }: &AuthorizedRequest,
+    name: &str,
+) -> Result<ModelSize, ApiError> {
     check_model(server, key, name)?;
     Ok(model_size(server, name).await)
 }
@@ -97,34 +96,16 @@ fn put_sizes(model: &mut Value, sizes: &[(&str, Option<u32>)]) {
     }
 }
 
-pub(crate) async fn models(
-    State(server): App,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let from = (&headers, query.as_deref());
-    handle_read(&server, from, Dialect::OpenaiChat, |key| {
-        let server = server.clone();
-        async move {
-            let data = list_models(&server, &key, openai_model).await?;
-            let (first, last) = (data.first().map(|m| m["id"].clone()), data.last().map(|m| m["id"].clone()));
-            Ok(json!({ "object": "list", "has_more": false, "first_id": first, "last_id": last, "data": data }))
-        }
-    })
-    .await
+pub(crate) async fn models(request: AuthorizedRequest) -> Response<Body> {
+    let data = list_models(&request, openai_model).await;
+    let (first, last) = (data.first().map(|m| m["id"].clone()), data.last().map(|m| m["id"].clone()));
+    let list =
+        json!({ "object": "list", "has_more": false, "first_id": first, "last_id": last, "data": data });
+    request.respond(Ok(list))
 }
 
-pub(crate) async fn model(
-    State(server): App,
-    Path(name): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        let server = server.clone();
-        async move { Ok(openai_model(&name, find_model(&server, &key, &name).await?)) }
-    })
-    .await
+pub(crate) async fn model(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
+    request.respond(find_model(&request, &name).await.map(|size| openai_model(&name, size)))
 }
 
 /// Returns an error for an unknown agent or one that the key may not use.
@@ -134,30 +115,11 @@ fn check_model(server: &Server, key: &KeyEntry, name: &str) -> Result<(), ApiErr
     agent.map(drop).ok_or_else(unknown)
 }
 
-pub(crate) async fn gemini_models(
-    State(server): App,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
-        let server = server.clone();
-        async move {
-            let models = list_models(&server, &key, gemini_model_entry).await?;
-            Ok(json!({ "models": models }))
-        }
-    })
-    .await
+pub(crate) async fn gemini_models(request: AuthorizedRequest) -> Response<Body> {
+    let models = list_models(&request, gemini_model_entry).await;
+    request.respond(Ok(json!({ "models": models })))
 }
 
-pub(crate) async fn gemini_model(
-    State(server): App,
-    Path(name): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
-        let server = server.clone();
-        async move { Ok(gemini_model_entry(&name, find_model(&server, &key, &name).await?)) }
-    })
-    .await
+pub(crate) async fn gemini_model(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
+    request.respond(find_model(&request, &name).await.map(|size| gemini_model_entry(&name, size)))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -18,11 +18,12 @@ use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
 use crate::api_error::ApiError;
+use crate::lock;
 use crate::request_options::returned_headers;
 use crate::turn::TurnProgress;
 
 /// Time limit for a client to read a chunk.
-const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum number of requests to providers for one request of a client. After an overflow, a smaller request may follow.
 const MAX_ATTEMPTS: usize = 2;
@@ -394,8 +395,4 @@ impl<A: Send> ProviderRelay<'_, A> {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

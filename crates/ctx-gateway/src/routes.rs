@@ -18,12 +18,14 @@ use tokio::time::timeout;
 use tower_http::cors::{AllowHeaders, Any, CorsLayer};
 
 use crate::api_error::{ApiError, ApiErrorKind};
+use crate::authorized_request::AuthorizedRequest;
 use crate::body::{ParsedBody, require_json};
 use crate::conversations;
 use crate::dialect::{self, ClientResponse, ResponseLabel, StreamWriter};
 use crate::forward::{ForwardedRequest, Provider, count_tokens, forward};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
+use crate::lock;
 use crate::metrics::GaugeGuard;
 use crate::models::{gemini_model, gemini_models, model, models};
 use crate::provider_relay::StreamChunk;
@@ -31,7 +33,7 @@ use crate::request_options::{self, RequestOptions};
 use crate::shared_prefix::SharedPrefix;
 use crate::spans::Span;
 use crate::stored_response::stored_response;
-use crate::turn::{self, TurnHandle, TurnProgress, lock};
+use crate::turn::{self, TurnHandle, TurnProgress};
 
 /// Maximum number of characters of a loss in a header.
 const MAX_LOSS: usize = 200;
@@ -42,7 +44,7 @@ const MAX_LOSSES: usize = 4 << 10;
 /// Maximum age of a preflight response.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 
-pub(crate) type App = State<Arc<Server>>;
+type App = State<Arc<Server>>;
 
 /// Creates the router.
 pub(crate) fn router(server: Arc<Server>) -> Router {
@@ -248,7 +250,7 @@ async fn respond(
     match model.action {
         Action::CountTokens => Box::pin(count_request_tokens(server, &key, request)).await,
         _ if request.options.dry_run => {
-            let _usage = server.meters.start_turn(&key)?;
+            server.meters.count_request(&key)?;
             Ok(json_bytes(Box::pin(turn::preview(server, &key, request, false)).await?.body))
         }
         _ => reply(server, &key, request, span).await,
@@ -278,7 +280,11 @@ async fn reply(
     } else {
         complete_response(server, handle, (dialect, label), explains).await
     };
-    response.map_err(|error| error.with_headers(lock(&progress).provider_headers.clone()))
+    response.map_err(|error| {
+        let mut headers = HeaderMap::new();
+        add_turn_headers(&mut headers, &lock(&progress), false);
+        error.with_headers(headers)
+    })
 }
 
 /// Counts the tokens of the request that a turn would send.
@@ -481,34 +487,8 @@ pub(crate) fn json_bytes(body: Vec<u8>) -> Response<Body> {
     response
 }
 
-/// Handles a read request that requires a key.
-pub(crate) async fn handle_read<F: Future<Output = Result<Value, ApiError>>>(
-    server: &Server,
-    (headers, query): (&HeaderMap, Option<&str>),
-    dialect: Dialect,
-    work: impl FnOnce(Arc<KeyEntry>) -> F,
-) -> Response<Body> {
-    let value = match server.keys.authorize(headers, query) {
-        Ok(key) => work(key).await,
-        Err(error) => Err(error),
-    };
-    match value {
-        Ok(value) => json_bytes(value.to_string().into_bytes()),
-        Err(error) => error.into_response(dialect),
-    }
-}
-
-async fn response(
-    State(server): App,
-    Path(id): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiResponses, |key| {
-        let server = server.clone();
-        async move { stored_response(&server, &key, &id).await }
-    })
-    .await
+async fn response(request: AuthorizedRequest, Path(id): Path<String>) -> Response<Body> {
+    request.respond(stored_response(&request.server, &request.key, &id).await)
 }
 
 async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
@@ -521,82 +501,30 @@ async fn metrics(State(server): App, RawQuery(query): RawQuery, headers: HeaderM
     response
 }
 
-async fn list(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
-    let from = (&headers, query.as_deref());
-    handle_read(&server, from, Dialect::OpenaiChat, |key| {
-        let server = server.clone();
-        async move { conversations::list(&server, &key).await }
-    })
-    .await
+async fn list(request: AuthorizedRequest) -> Response<Body> {
+    request.respond(conversations::list(&request.server, &request.key).await)
 }
 
-async fn show(
-    State(server): App,
-    Path(name): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        let server = server.clone();
-        async move { conversations::show(&server, &key, &name).await }
-    })
-    .await
+async fn show(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
+    request.respond(conversations::show(&request.server, &request.key, &name).await)
 }
 
-async fn report(
-    State(server): App,
-    Path((name, turn)): Path<(String, String)>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        std::future::ready(conversations::report(&server, &key, Some(&name), &turn))
-    })
-    .await
+async fn report(request: AuthorizedRequest, Path((name, turn)): Path<(String, String)>) -> Response<Body> {
+    request.respond(conversations::report(&request.server, &request.key, Some(&name), &turn))
 }
 
-async fn unnamed_report(
-    State(server): App,
-    Path(turn): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        std::future::ready(conversations::report(&server, &key, None, &turn))
-    })
-    .await
+async fn unnamed_report(request: AuthorizedRequest, Path(turn): Path<String>) -> Response<Body> {
+    request.respond(conversations::report(&request.server, &request.key, None, &turn))
 }
 
-async fn delete(
-    State(server): App,
-    Path(name): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        let server = server.clone();
-        async move { conversations::delete(&server, &key, &name).await }
-    })
-    .await
+async fn delete(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
+    request.respond(conversations::delete(&request.server, &request.key, &name).await)
 }
 
-async fn undo(server: App, name: Path<String>, query: RawQuery, headers: HeaderMap) -> Response<Body> {
-    step(server, name, query, (headers, true)).await
+async fn undo(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
+    request.respond(conversations::undo(&request, &name).await)
 }
 
-async fn redo(server: App, name: Path<String>, query: RawQuery, headers: HeaderMap) -> Response<Body> {
-    step(server, name, query, (headers, false)).await
-}
-
-async fn step(
-    State(server): App,
-    Path(name): Path<String>,
-    RawQuery(query): RawQuery,
-    (headers, is_undo): (HeaderMap, bool),
-) -> Response<Body> {
-    handle_read(&server, (&headers, query.as_deref()), Dialect::OpenaiChat, |key| {
-        let (server, options) = (server.clone(), RequestOptions::from_headers(&headers));
-        async move { conversations::step(&server, &key, &name, (is_undo, options?)).await }
-    })
-    .await
+async fn redo(request: AuthorizedRequest, Path(name): Path<String>) -> Response<Body> {
+    request.respond(conversations::redo(&request, &name).await)
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use ctx_wire::{Dialect, ReplyUsage};
 
-use crate::turn::{TurnProgress, lock};
+use crate::lock;
+use crate::turn::TurnProgress;
 
 pub(crate) use otlp::Exporter;
 

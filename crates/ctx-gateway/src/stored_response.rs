@@ -6,7 +6,7 @@ use ctx_wire::{Dialect, Finish, ReplyUsage};
 use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
-use crate::conversation_cache::load;
+use crate::conversation_cache::read;
 use crate::dialect::{self, ClientResponse, ResponseLabel};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
@@ -21,7 +21,7 @@ pub(crate) async fn stored_response(server: &Server, key: &KeyEntry, id: &str) -
         ))
     };
     let stored = server.responses.get(&(key.name.clone(), id.to_owned())).ok_or_else(unknown)?;
-    let conversation = load(&server.store, &stored_id(&key.name, &stored.conversation)).await?;
+    let conversation = read(&server.store, &stored_id(&key.name, &stored.conversation)).await?;
     let node = conversation.session().node(&stored.node).ok_or_else(unknown)?;
     let message = node.to_message(&stored.node);
     let metadata = |name: &str| node.metadata.as_ref().and_then(|metadata| metadata.kept.get(name));

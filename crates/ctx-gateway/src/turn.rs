@@ -1,7 +1,7 @@
 //! One request becomes one turn of a conversation, as `ctx chat` carries turns out.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use axum::http::HeaderMap;
@@ -14,6 +14,7 @@ use ctx_types::report::Report;
 use ctx_types::session::{NodeId, Session};
 use ctx_types::{Diagnostic, PrefixMode, Role, Severity, TurnInput, phrase};
 use ctx_wire::{Dialect, Reply, codes};
+use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::agents::ServedAgent;
@@ -25,6 +26,7 @@ use crate::dialect::{ClientRequest, ClientResponse};
 use crate::gateway::Server;
 use crate::keys::KeyEntry;
 use crate::limits::UsageGuard;
+use crate::lock;
 use crate::memory::ReservedMemory;
 use crate::metrics::GaugeGuard;
 use crate::provider_relay::{CallIds, ProviderRelay, ProviderResponse, StreamChunk};
@@ -38,10 +40,10 @@ use crate::turn_conversation::{
 };
 
 /// Chunks buffered for a slow client.
-const CHUNK_BUFFER: usize = 16;
+pub(crate) const CHUNK_BUFFER: usize = 16;
 
 /// Diagnostics about parts of a request that are not sent.
-const LOSSES: [ctx_types::Code; 9] = [
+const LOSSES: [ctx_types::Code; 10] = [
     codes::BLOCK_FIELDS,
     codes::PART_NOT_ACCEPTED,
     codes::PARAMETER_NOT_SENT,
@@ -51,6 +53,7 @@ const LOSSES: [ctx_types::Code; 9] = [
     codes::ATTACHMENT_NOT_SENT,
     codes::CALLS_NOT_SENT,
     codes::BLANK_NOT_SENT,
+    codes::CACHE_MARK,
 ];
 
 /// Maximum number of system messages of a named request. Each is inserted into the conversation.
@@ -151,7 +154,17 @@ struct Turn {
     _memory: ReservedMemory,
 }
 
-/// Begins a turn. New messages of a named conversation are stored when this returns.
+/// A checked request, before its conversation is leased.
+struct CheckedRequest {
+    server: Arc<Server>,
+    key: KeyEntry,
+    agent: Arc<ServedAgent>,
+    request: GatewayRequest,
+    name: Option<ConversationName>,
+    progress: Arc<Mutex<TurnProgress>>,
+}
+
+/// Checks a request, and begins its turn.
 pub(crate) async fn begin(
     server: &Arc<Server>,
     key: &KeyEntry,
@@ -159,35 +172,19 @@ pub(crate) async fn begin(
 ) -> Result<TurnHandle, ApiError> {
     let usage = server.meters.start_turn(key)?;
     let open_turn = GaugeGuard::new(server.clone(), |metrics| &metrics.open_turns);
-    let (agent, mut request, name) = authorize(server, key, request).await?;
-    let attributes = SpanAttributes { agent: Some(agent.agent.clone()), ..SpanAttributes::default() };
-    let mut progress = TurnProgress {
-        stored: stored_id(&request.owner, ""),
-        attributes,
+    let (agent, request, name) = authorize(server, key, request).await?;
+    let conversation = name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
+    let progress = TurnProgress {
+        stored: stored_id(&request.owner, &conversation),
+        conversation,
+        turn: name.is_none().then(|| request.id.as_str().into()),
+        attributes: SpanAttributes { agent: Some(agent.agent.clone()), ..SpanAttributes::default() },
         sends_all_parts: request.dialect == agent.setup.endpoint().dialect,
         ..TurnProgress::default()
     };
-    let (conversation, input, memory) = if let Some(name) = name {
-        let (named, input, memory) = begin_named(server, key, &agent, &mut request, &name).await?;
-        (progress.conversation, progress.stored) = (name.name, named.lease.id().to_owned());
-        (TurnConversation::Named(Box::new(named)), input, memory)
-    } else {
-        progress.turn = Some(request.id.as_str().into());
-        let memory = server.bodies.reserve_conversation(&key.name, 0)?;
-        let (unnamed, input) = build_unnamed(server, &agent, &mut request);
-        (TurnConversation::Unnamed(Box::new(unnamed)), input, memory)
-    };
-    let turn = Turn {
-        server: server.clone(),
-        agent,
-        request,
-        input,
-        conversation,
-        progress: Arc::default(),
-        _memory: memory,
-    };
-    *lock(&turn.progress) = progress;
-    Ok(turn.spawn(TurnGuards { usage, _open_turn: open_turn }))
+    let progress = Arc::new(Mutex::new(progress));
+    let checked = CheckedRequest { server: server.clone(), key: key.clone(), agent, request, name, progress };
+    Ok(checked.spawn(TurnGuards { usage, _open_turn: open_turn }))
 }
 
 /// Returns the request that a turn would send to the provider. To count its tokens, does not wait for a running turn.
@@ -198,7 +195,6 @@ pub(crate) async fn preview(
     is_count: bool,
 ) -> Result<TurnPreview, ApiError> {
     let (agent, mut request, name) = authorize(server, key, request).await?;
-    let name = name.filter(|name| !(is_count && name.sends_history));
     let (setup, is_stateless) = (&agent.setup, name.is_none());
     let (session, input, leased, cache, _memory) = if let Some(name) = name {
         let (lease, cached, memory) = if is_count {
@@ -222,26 +218,23 @@ pub(crate) async fn preview(
         (session, input, None, Some(cache), memory)
     };
     let cached = leased.as_ref().and_then(|(_, cached)| cached.as_ref());
+    let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), Some(&session));
+    set_prefix(&mut turn.turn, server, &request, (&agent, is_stateless));
     let mut chat = setup.for_turns(None);
     fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;
-    let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), Some(&session));
-    set_prefix(&mut turn.turn, server, &request, (&agent, is_stateless));
     let memory = cached.map(|cached| &cached.memory).or_else(|| cache.as_ref()?.turns.as_deref());
     let preview = Box::pin(preview_turn(&chat, Some(&session), memory, turn)).await;
     if let Some((Some(lease), cached)) = leased {
         put_back(lease, cached);
-    }
-    if let Some(cache) = cache {
-        cache.store(&server.caches);
     }
     preview.map_err(ApiError::from)
 }
 
 /// Sets what keeps the prefix of the next request unchanged.
 ///
-/// No conversation stores the insertions of an unnamed request. Unless the agent file asks for `moving`, text that can
-/// change therefore follows the pending message.
+/// Without a mode in the agent file, requests are append-only. No conversation stores the insertions of an unnamed
+/// request. Unless the agent file asks for `moving`, text that can change therefore follows the pending message.
 fn set_prefix(
     turn: &mut TurnInput,
     server: &Server,
@@ -249,11 +242,17 @@ fn set_prefix(
     (agent, is_stateless): (&ServedAgent, bool),
 ) {
     turn.is_stateless = is_stateless;
-    let is_moving = agent.setup.agent.agent().prefix.as_deref() == Some(PrefixMode::Moving.as_str());
-    if is_stateless && !is_moving {
+    let prefix = agent.setup.agent.agent().prefix.as_deref();
+    let is_moving = prefix == Some(PrefixMode::Moving.as_str());
+    if prefix.is_none() || is_stateless && !is_moving {
         turn.prefix = Some(PrefixMode::AppendOnly);
     }
-    if agent.setup.endpoint().dialect == Dialect::Anthropic && !request.body.has_cache_marks {
+    // The engine checks the messages.
+    let ClientRequest { tools, parameters, .. } = &request.body;
+    let is_marked = |mark: Option<&Value>| mark.is_some_and(Value::is_object);
+    let has_marks = is_marked(parameters.get("cache_control"))
+        || tools.iter().any(|tool| is_marked(tool.get("cache_control")));
+    if agent.setup.endpoint().dialect == Dialect::Anthropic && !has_marks {
         turn.cache_marks = server.cache_marks;
     }
 }
@@ -295,37 +294,70 @@ async fn authorize(
     Ok((agent, request, name))
 }
 
-impl Turn {
+impl CheckedRequest {
     /// Runs the turn in a task. It is stored even if the client does not read the response.
     fn spawn(self, guards: TurnGuards) -> TurnHandle {
         let (sender, chunks) = channel(CHUNK_BUFFER);
-        let (cancel, progress) = (Cancel::default(), self.progress.clone());
-        let (cancel_guard, shared) = (CancelGuard(cancel.clone()), progress.clone());
+        let cancel = Cancel::default();
+        let handle =
+            TurnHandle { chunks, progress: self.progress.clone(), _cancel: CancelGuard(cancel.clone()) };
         tokio::spawn(async move {
-            let (server, since) = (self.server.clone(), self.request.since);
-            let ended = self.run(&sender, &cancel).await;
-            let usage = ended.as_ref().map(|response| response.usage).unwrap_or_default();
-            let error = ended.as_ref().err().map(ApiError::code);
-            {
-                let mut progress = lock(&progress);
-                (progress.attributes.usage, progress.attributes.error) = (usage, error);
-            }
-            server.metrics.count_turn(usage, ended.is_err());
-            guards.usage.add_tokens(usage.input.saturating_add(usage.output));
-            tracing::info!(
-                took = ?since.elapsed(),
-                input = usage.input,
-                output = usage.output,
-                error,
-                "a turn ended"
-            );
-            drop(guards);
+            let ended = self.run(guards, &sender, &cancel).await;
             // A disconnected client ignores the end.
             drop(sender.send(StreamChunk::End(Box::new(ended))).await);
         });
-        TurnHandle { chunks, progress: shared, _cancel: cancel_guard }
+        handle
     }
 
+    /// Waits for the conversation, and runs the turn.
+    async fn run(
+        self,
+        guards: TurnGuards,
+        sender: &Sender<StreamChunk<ClientResponse>>,
+        cancel: &Cancel,
+    ) -> Result<ClientResponse, ApiError> {
+        let (server, progress, since) = (self.server.clone(), self.progress.clone(), self.request.since);
+        let stopped = || Err(ApiError::unavailable(phrase!("the turn was stopped")));
+        let turn = tokio::select! {
+            turn = Box::pin(self.into_turn()) => turn,
+            () = cancel.cancelled() => stopped(),
+            () = server.end.cancelled() => stopped(),
+        };
+        let ended = turn?.run(sender, cancel).await;
+        let usage = ended.as_ref().map(|response| response.usage).unwrap_or_default();
+        let error = ended.as_ref().err().map(ApiError::code);
+        {
+            let mut progress = lock(&progress);
+            (progress.attributes.usage, progress.attributes.error) = (usage, error);
+        }
+        server.metrics.count_turn(usage, ended.is_err());
+        guards.usage.add_tokens(usage.input.saturating_add(usage.output));
+        tracing::info!(
+            took = ?since.elapsed(),
+            input = usage.input,
+            output = usage.output,
+            error,
+            "a turn ended"
+        );
+        ended
+    }
+
+    /// Leases a named conversation, and stores its new messages.
+    async fn into_turn(self) -> Result<Turn, ApiError> {
+        let Self { server, key, agent, mut request, name, progress } = self;
+        let (conversation, input, memory) = if let Some(name) = name {
+            let (named, input, memory) = begin_named(&server, &key, &agent, &mut request, &name).await?;
+            (TurnConversation::Named(Box::new(named)), input, memory)
+        } else {
+            let memory = server.bodies.reserve_conversation(&key.name, 0)?;
+            let (unnamed, input) = build_unnamed(&server, &agent, &mut request);
+            (TurnConversation::Unnamed(Box::new(unnamed)), input, memory)
+        };
+        Ok(Turn { server, agent, request, input, conversation, progress, _memory: memory })
+    }
+}
+
+impl Turn {
     /// Runs the turn.
     async fn run(
         mut self,
@@ -373,7 +405,7 @@ impl Turn {
         mut request: TurnRequest,
         cancel: &Cancel,
     ) -> Result<TurnEnd, ApiError> {
-        let Self { server, conversation, progress, request: client_request, .. } = self;
+        let Self { server, agent, conversation, progress, request: client_request, .. } = self;
         let (watched, previous) = (progress.clone(), conversation.sent());
         let mut watch = |event| match event {
             TurnEvent::Stored { id, role: Role::User } => lock(&watched).turn = Some(id),
@@ -382,7 +414,8 @@ impl Turn {
             TurnEvent::Sending { parts, tokens, .. } => {
                 let took = client_request.since.elapsed();
                 server.metrics.record_ready_time(took);
-                let sent = SentRequest::new(parts, tokens);
+                let target = format!("{} {}", agent.setup.endpoint().base_url, agent.setup.model());
+                let sent = SentRequest::new(target, parts, tokens);
                 let mut progress = lock(&watched);
                 progress.attributes.ready = Some(took);
                 progress.shared_prefix = Some(sent.shared_prefix(previous.as_deref()));
@@ -457,7 +490,8 @@ impl Turn {
                     server.responses.insert((request.owner, id), StoredResponse { conversation: name, node });
                 }
             }
-            TurnConversation::Unnamed(unnamed) => unnamed.cache.store(&server.caches),
+            TurnConversation::Unnamed(unnamed) if is_answered => unnamed.cache.store(&server.caches),
+            TurnConversation::Unnamed(_) => {}
         }
         match end.outcome {
             _ if is_answered => Ok(response),
@@ -517,8 +551,8 @@ fn record_losses(progress: &Mutex<TurnProgress>, diagnostics: &[Diagnostic]) {
         let place = diagnostic.location.pointer.as_deref().unwrap_or_default();
         tracing::debug!(code = %diagnostic.code, place, "a finding");
         let is_hint = match diagnostic.code {
-            // An info names fields that the model does not read.
-            codes::BLOCK_FIELDS => diagnostic.severity == Severity::Info,
+            // An info names fields that the model does not read, or marks that have no effect.
+            codes::BLOCK_FIELDS | codes::CACHE_MARK => diagnostic.severity == Severity::Info,
             codes::PART_NOT_ACCEPTED => lock(progress).sends_all_parts,
             _ => false,
         };
@@ -531,8 +565,4 @@ fn record_losses(progress: &Mutex<TurnProgress>, diagnostics: &[Diagnostic]) {
             }
         }
     }
-}
-
-pub(crate) fn lock(progress: &Mutex<TurnProgress>) -> MutexGuard<'_, TurnProgress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,10 +10,10 @@ use ctx_types::{Content, Role, phrase};
 use crate::agents::ServedAgent;
 use crate::alignment::{AlignmentRules, RequestMessage, align, align_below, sent_session, take_stored_ids};
 use crate::api_error::ApiError;
-use crate::conversation_cache::{CachedConversation, ConversationLease, load};
+use crate::conversation_cache::{CachedConversation, ConversationLease, read};
 use crate::conversation_name::ConversationName;
 use crate::gateway::Server;
-use crate::history_cache::{self, FoundCache};
+use crate::history_cache::{self, FoundCache, HistoryScope};
 use crate::keys::KeyEntry;
 use crate::memory::ReservedMemory;
 use crate::request_options::stored_id;
@@ -116,7 +116,7 @@ pub(crate) async fn read_conversation(
     request: &GatewayRequest,
     name: &ConversationName,
 ) -> Result<Option<CachedConversation>, ApiError> {
-    match load(&server.store, &stored_id(&request.owner, &name.name)).await {
+    match read(&server.store, &stored_id(&request.owner, &name.name)).await {
         Ok(conversation) => Ok(Some(CachedConversation::new(conversation))),
         Err(StoreError::NotFound { .. }) if name.after.is_none() => Ok(None),
         Err(error) => Err(error.into()),
@@ -155,7 +155,8 @@ pub(crate) fn build_unnamed(
     request: &mut GatewayRequest,
 ) -> (UnnamedConversation, Option<String>) {
     let mut messages = std::mem::take(&mut request.body.messages);
-    let cache = history_cache::take(&server.caches, (&request.owner, &agent.agent), &messages);
+    let scope = HistoryScope { owner: &request.owner, agent: &agent.agent, model: agent.setup.model() };
+    let cache = history_cache::find(&server.caches, scope, &messages);
     let input = messages.pop_if(|last| is_plain_text(last)).and_then(|last| last.content);
     let (mut others, mut instructions) = (0, 0);
     // The ids of a history do not depend on system messages, because its cache does not.
@@ -227,7 +228,7 @@ async fn store_messages(
         cached.conversation.apply(store, StepLabel::SWITCH_BRANCH, op, Some(at)).await?;
     }
     for message in messages.iter_mut().filter(|message| message.is_new()) {
-        message.stored = Some(cached.conversation.append(store, message.node.clone(), Some(at)).await?);
+        message.set_added(cached.conversation.append(store, message.to_stored(), Some(at)).await?);
     }
     Ok(cached)
 }
@@ -248,9 +249,9 @@ pub(crate) fn append_messages(
         let (number, id) = free.expect("an unbounded range has a free id");
         next = number + 1;
         let parent = session.active_leaf_id().clone();
-        let node = Box::new(message.node.clone().with_id(id.clone()));
+        let node = Box::new(message.to_stored().with_id(id.clone()));
         session.apply(&SessionOp::Append { parent, node })?;
-        message.stored = Some(id);
+        message.set_added(id);
     }
     Ok(())
 }

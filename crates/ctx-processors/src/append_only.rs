@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::macro_values::AgentMacros;
@@ -7,7 +7,8 @@ use ctx_pipeline::PipelineContext;
 use ctx_types::internal::{Fingerprint, JoinRule, SentPrefix};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::{NodeId, Window};
-use ctx_types::{Message, Place, Role, Source, SourceKind, TurnInput, phrase};
+use ctx_types::{Diagnostic, Message, Place, Role, Source, SourceKind, TurnInput, phrase};
+use ctx_wire::codes::REASONING_NOT_SENT;
 
 /// Prefix of an append-only request, on the blackboard.
 ///
@@ -28,7 +29,7 @@ pub enum ReasoningRule {
     /// Replies keep their reasoning.
     #[default]
     Keep,
-    /// Replies lose their reasoning if text is inserted.
+    /// Replies lose their reasoning if the request has text that can change.
     DropIfInserted,
     /// Replies lose their reasoning.
     Drop,
@@ -63,10 +64,19 @@ pub(crate) struct FixedParts {
     single_turn: Vec<Message>,
 }
 
+/// Facts that decide whether a text can change in later turns.
+pub(crate) struct TextStability<'a> {
+    pub(crate) macros: &'a AgentMacros,
+    pub(crate) has_variables: bool,
+    /// Worldbook entries that every turn has.
+    pub(crate) constant_entries: BTreeSet<Arc<str>>,
+}
+
 /// The messages of a draft, and which texts are new.
 pub(crate) struct JoinedDraft {
     pub(crate) messages: Vec<Message>,
     pub(crate) inserted: InsertedTexts,
+    pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) decisions: Vec<Decision>,
 }
 
@@ -81,8 +91,8 @@ impl AppendOnly {
         Self { prefix: Some(Arc::new(prefix)), ..Self::default() }
     }
 
-    /// Creates the value for a request that no later request repeats. Text that can change goes to the end, only
-    /// for this turn.
+    /// Creates the value for a request that no later request repeats. System messages that can change go to the end,
+    /// only for this turn.
     pub fn stateless() -> Self {
         Self { is_stateless: true, ..Self::default() }
     }
@@ -167,14 +177,14 @@ impl AppendOnly {
         &self,
         fixed: FixedParts,
         assembled: AssembledPreset,
-        macros: &AgentMacros,
-        has_variables: bool,
+        stability: &TextStability<'_>,
     ) -> JoinedDraft {
         let AssembledPreset { mut messages, front, mut decisions } = assembled;
         let continued = messages.pop_if(|message| message.is_continuation_prefix);
         let mut prefill = take_prefill(&mut messages, front);
         let FixedParts { settled: mut joined, mut single_turn } = fixed;
         let (mut inserted, mut sent) = (Vec::new(), Vec::new());
+        let mut has_changing_text = false;
         let mut texts = CurrentTexts::default();
         let is_repeated = joined.is_empty() && !messages.iter().any(is_of_history);
         for (index, message) in messages.into_iter().enumerate() {
@@ -185,11 +195,17 @@ impl AppendOnly {
             if message.is_silent {
                 continue;
             }
-            let has_variables = has_variables && message.text().contains("$[");
+            let has_variables = stability.has_variables && message.text().contains("$[");
             let sum = texts.add(&message, has_variables);
-            let is_constant = || index < front && is_constant_entry(&message, macros);
+            let is_constant = || index < front && stability.is_constant(&message);
             if self.is_stateless && !is_constant() {
-                inserted.push(message.with(|message| message.join_rule = JoinRule::None));
+                has_changing_text = true;
+                // After the pending message, an example would replace the question or become the reply.
+                if message.role.is_instruction() {
+                    inserted.push(message.with(|message| message.join_rule = JoinRule::None));
+                } else {
+                    joined.push(message);
+                }
                 continue;
             }
             let Some(prefix) = &self.prefix else {
@@ -212,19 +228,25 @@ impl AppendOnly {
         add_sent_decisions(&sent, &mut decisions);
         let is_dropped = match self.reasoning {
             ReasoningRule::Keep => false,
-            ReasoningRule::DropIfInserted => !inserted.is_empty(),
+            ReasoningRule::DropIfInserted => has_changing_text,
             ReasoningRule::Drop => true,
         };
+        let mut diagnostics = Vec::new();
         if is_dropped {
+            if self.is_stateless && joined.iter().any(|message| message.reasoning.is_some()) {
+                let text = phrase!("reasoning is not sent: it is bound to text that changed");
+                diagnostics.push(Diagnostic::info(REASONING_NOT_SENT, text));
+            }
             for message in &mut joined {
                 drop_reasoning(message, &mut decisions);
             }
         }
-        joined.append(&mut inserted);
+        let end = before_reply(&joined);
+        joined.splice(end..end, inserted);
         joined.append(&mut single_turn);
         joined.append(&mut prefill);
         joined.extend(continued);
-        JoinedDraft { messages: joined, inserted: texts.finish(), decisions }
+        JoinedDraft { messages: joined, inserted: texts.finish(), diagnostics, decisions }
     }
 }
 
@@ -247,17 +269,24 @@ fn take_prefill(messages: &mut Vec<Message>, front: usize) -> Vec<Message> {
     prefill
 }
 
-/// Returns whether an entry of the preset has no macro that changes every turn.
-fn is_constant_entry(message: &Message, macros: &AgentMacros) -> bool {
-    let is_volatile = |source: &Source| {
-        let known = source.id.as_deref().and_then(|name| macros.registry.get(name, macros.dialect));
+impl TextStability<'_> {
+    /// Returns whether every turn has an entry, and it has no macro that changes every turn.
+    fn is_constant(&self, message: &Message) -> bool {
+        let segments = message.written.iter().flat_map(|segment| segment.via.iter().chain([&segment.source]));
+        let is_entry = matches!(message.source.kind, SourceKind::Preset | SourceKind::Worldbook);
+        is_entry && !std::iter::once(&message.source).chain(segments).any(|source| self.can_change(source))
+    }
+
+    fn can_change(&self, source: &Source) -> bool {
+        let id = source.id.as_deref().unwrap_or_default();
         match source.kind {
-            SourceKind::Macro => known.is_none_or(|known| known.volatile),
+            SourceKind::Macro => {
+                self.macros.registry.get(id, self.macros.dialect).is_none_or(|known| known.volatile)
+            }
+            SourceKind::Worldbook => !self.constant_entries.contains(id),
             kind => kind == SourceKind::Variable,
         }
-    };
-    let mut sources = message.written.iter().flat_map(|segment| segment.via.iter().chain([&segment.source]));
-    message.source.kind == SourceKind::Preset && !sources.any(is_volatile)
+    }
 }
 
 /// The texts of the turn by source, before other processors change them.
@@ -340,6 +369,11 @@ fn placed(mut message: Message, is_front: bool, decisions: &mut Vec<Decision>) -
         message.place = Place::Gap { multiple: false };
     }
     message
+}
+
+/// Returns the place before assistant messages at the end, which the model continues.
+pub(crate) fn before_reply(messages: &[Message]) -> usize {
+    messages.iter().rposition(|message| message.role != Role::Assistant).map_or(0, |last| last + 1)
 }
 
 fn is_of_history(message: &Message) -> bool {

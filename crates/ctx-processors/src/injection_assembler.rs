@@ -6,11 +6,12 @@ use ctx_pipeline::{
 use ctx_types::internal::TextCache;
 use ctx_types::{Content, ContentPart, Diagnostic, Text};
 
-use crate::append_only::{AppendOnly, JoinedDraft};
+use crate::append_only::{AppendOnly, JoinedDraft, TextStability};
 use crate::internal::ids;
 use crate::macro_values::{AgentMacros, MacroParts};
 use crate::transcription_processor::resolve_placed_files;
 use crate::window::{LoadedWindow, window};
+use crate::worldbook_processor::WorldbookScan;
 
 /// Expands macros, renders template anchors, and places entries and injections.
 #[derive(Clone, Debug)]
@@ -108,8 +109,15 @@ impl TypedProcessor for InjectionAssembler {
         let assembled = assemble(&compiled.preset, window, injections, target, &mut render);
         let (messages, decisions) = match append_only.zip(fixed) {
             Some((sent, fixed)) => {
-                let JoinedDraft { messages, inserted, decisions } =
-                    sent.join(fixed, assembled, &compiled.macros, compiled.has_variables);
+                let scan = cx.blackboard.get::<WorldbookScan>();
+                let stability = TextStability {
+                    macros: &compiled.macros,
+                    has_variables: compiled.has_variables,
+                    constant_entries: scan.map(WorldbookScan::constant_entries).unwrap_or_default(),
+                };
+                let JoinedDraft { messages, inserted, diagnostics, decisions } =
+                    sent.join(fixed, assembled, &stability);
+                found.extend(diagnostics);
                 cx.blackboard.insert(inserted);
                 (messages, decisions)
             }

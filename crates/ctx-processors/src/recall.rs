@@ -14,7 +14,7 @@ use ctx_types::report::{Decision, Outcome, TokenFigure};
 use ctx_types::session::LogLine;
 use ctx_types::{Content, Message, Phrase, Place, Role, count_of, phrase};
 
-use crate::append_only::AppendOnly;
+use crate::append_only::{AppendOnly, before_reply};
 use crate::compression::CompressionBudget;
 use crate::internal::ids;
 pub use crate::recall::cache::RecallCache;
@@ -108,8 +108,8 @@ impl TypedProcessor for RecallProcessor {
         let has_prefix = append_only.is_some_and(AppendOnly::has_prefix);
         let mut at = place(cx.draft.messages(), settings.is_before_history && !has_prefix);
         let mut message = recalled.message.with(|message| message.place = Place::Gap { multiple: false });
-        if append_only.is_some_and(AppendOnly::is_stateless) {
-            at = after_pending(cx.draft.messages());
+        if append_only.is_some_and(AppendOnly::is_stateless) && message.role.is_instruction() {
+            at = before_reply(cx.draft.messages());
             message.join_rule = JoinRule::None;
         }
         cx.draft.messages_mut().insert(at, message);
@@ -188,11 +188,6 @@ fn most(cx: &PipelineContext<'_>, settings: &RecallSettings, sent: &SentMessages
 )]
 fn share(available: u64, share: f64) -> u64 {
     (available as f64 * share.clamp(0.0, 1.0)).floor() as u64
-}
-
-/// Before a reply to continue.
-fn after_pending(messages: &[Message]) -> usize {
-    messages.len() - usize::from(messages.last().is_some_and(|message| message.is_continuation_prefix))
 }
 
 fn place(messages: &[Message], is_before_history: bool) -> usize {

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ctx_macros::{Env, Template};
@@ -8,7 +9,7 @@ use ctx_types::session::{LogLine, Session};
 use ctx_types::{Agent, Injection, Phrase, Role, Segment, Source, Text, phrase};
 use ctx_worldbook::{
     BookSet, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source as ScanSource, TimedState,
-    internal::{Destination, KeyHit, KeyPlace, Reason},
+    internal::{Cause, Destination, KeyHit, KeyPlace, Reason},
 };
 use serde_json::json;
 
@@ -63,6 +64,13 @@ impl WorldbookScan {
     /// Explains why an entry is not active, with its newest match if known.
     pub fn describe_inactive(&self, entry: usize, reason: &Reason, newest: Option<&NewestHit>) -> Phrase {
         describe_inactive(&self.set, entry, reason, newest, &self.messages)
+    }
+
+    /// Returns the ids of the active entries that are active in every turn.
+    pub fn constant_entries(&self) -> BTreeSet<Arc<str>> {
+        let active = self.scan.activations.iter().filter(|activation| activation.cause == Cause::Constant);
+        let members = active.filter_map(|activation| self.set.members().get(activation.member));
+        members.filter(|member| member.entry.probability.is_none()).map(|member| member.id.clone()).collect()
     }
 
     /// Names a message for reports; 0 is the newest.

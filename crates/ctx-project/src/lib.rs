@@ -47,6 +47,7 @@ pub mod life;
 pub mod migration;
 pub mod named;
 pub mod options;
+pub mod request_log;
 pub mod sample;
 pub mod scan;
 pub mod schemas;

@@ -86,7 +86,7 @@ pub(crate) struct FileView {
     pub(crate) kind: FileKind,
     /// SHA-256 of the file's bytes when read; also the `ETag` for `save`.
     pub(crate) hash: String,
-    /// Number of edits of the draft, including undo and redo.
+    /// Grows with each change of the draft, including undo and redo. Never goes back, even if the file was gone.
     pub(crate) revision: u64,
     pub(crate) is_dirty: bool,
     pub(crate) can_undo: bool,

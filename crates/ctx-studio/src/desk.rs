@@ -78,13 +78,14 @@ impl Desk {
     pub(crate) fn restore(&self, kept: Vec<KeptDraft>) {
         self.look();
         let mut state = lock(&self.state);
+        let first = state.first_revision;
         for KeptDraft { path, hash: base_hash, text, ids } in kept {
             let base: Option<Arc<[u8]>> = self.folder.read(&path).ok().flatten().map(Arc::from);
             // It was saved, and the process ended before that was written down.
             if base.as_deref().is_some_and(|base| without_mark(base) == text.as_bytes()) {
                 continue;
             }
-            let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));
+            let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path, first));
             let mut file = OpenFile::restored(&path, known.kind, (base.clone(), base_hash), &text);
             for id in ids {
                 file.remember(id);
@@ -159,7 +160,7 @@ impl Desk {
             kind: file.kind,
             is_stored: false,
             bytes: file.stamp.bytes,
-            is_dirty: file.open.as_ref().is_some_and(OpenFile::is_dirty),
+            is_dirty: file.is_dirty(),
             is_read_only: self.is_read_only || file.is_read_only || is_too_large(file.stamp.bytes),
         };
         let mut files: Vec<ProjectFile> = state.files.iter().map(file).collect();
@@ -404,12 +405,12 @@ impl Desk {
         asked: &api_files::Resolve,
         by: By<'_>,
     ) -> Result<FileView, Refusal> {
-        let (path, kind) = (self.path(id)?, self.kind(id).unwrap_or(FileKind::Other));
+        let path = self.path(id)?;
         self.change(id, by, |open, revision| {
             if asked.base != revision {
                 return Err(Halt::Stale);
             }
-            open.resolve(&path, kind, asked).map(|()| true)
+            open.resolve(&path, asked).map(|()| true)
         })?;
         self.view(id, by.language)
     }
@@ -499,7 +500,7 @@ impl Desk {
         };
         let changed = change(open, revision);
         if matches!(changed, Ok(true)) {
-            known.revision += 1 + u64::from(open.follow_again(&known.path, known.kind));
+            known.revision += 1 + u64::from(open.follow_again(&known.path));
         }
         let revision = known.revision;
         drop(state);
@@ -568,3 +569,6 @@ fn edit_of(edit: api_files::Edit) -> Result<Edit, Refusal> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,9 @@ use crate::call::Refusal;
 /// Maximum number of characters of a name, including the extension.
 const MAX_NAME: usize = 100;
 
+/// Maximum number of bytes of a name. File systems allow 255.
+const MAX_BYTES: usize = 240;
+
 /// Path separators, characters that Windows does not allow, and invisible characters for the direction of text.
 const FORBIDDEN: &str = "/\\:*?\"<>|\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\
     \u{2067}\u{2068}\u{2069}\u{feff}";
@@ -23,21 +26,33 @@ pub(crate) fn file_name(name: &str, extension: &str) -> Result<String, Refusal> 
         _ => name.trim(),
     };
     let full = format!("{stem}{end}");
-    let is_allowed = !stem.is_empty()
+    let is_allowed = is_portable(stem)
         && full.chars().count() <= MAX_NAME
-        && !stem.starts_with(['.', ' '])
-        && !stem.ends_with(['.', ' '])
-        && !stem.contains(|letter: char| letter.is_control() || FORBIDDEN.contains(letter))
-        && !is_device(stem)
+        && full.len() <= MAX_BYTES
         && !is_case(Path::new(&full));
     if is_allowed {
         return Ok(full);
     }
     let help = phrase!(
-        "use at most {limit} characters, without `/`, `:` or similar; `con`, `nul` and `case` are reserved",
-        limit = MAX_NAME
+        "use at most {limit} characters and {bytes} bytes, without `/`, `:` or similar; `con`, `nul` and `case` are reserved",
+        limit = MAX_NAME,
+        bytes = MAX_BYTES
     );
     Err(Refusal::malformed(phrase!("invalid file name `{name}`", name = excerpt(name))).with_help(help))
+}
+
+/// Returns whether a name, without an extension, is allowed on every system.
+pub(crate) fn is_portable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(['.', ' '])
+        && !name.ends_with(['.', ' '])
+        && !name.contains(is_forbidden)
+        && !is_device(name)
+}
+
+/// Returns whether a name cannot contain a character.
+pub(crate) fn is_forbidden(character: char) -> bool {
+    character.is_control() || FORBIDDEN.contains(character)
 }
 
 /// Returns whether Windows opens a device instead of a file with this name.
@@ -67,7 +82,9 @@ mod tests {
         ] {
             assert_eq!(file_name(name, "yaml").ok().as_deref(), Some(expected), "{name}");
         }
-        let long = "x".repeat(MAX_NAME);
+        let wide = "字".repeat(78);
+        assert_eq!(file_name(&wide, "yaml").ok(), Some(format!("{wide}.yaml")));
+        let (long, wider) = ("x".repeat(MAX_NAME), format!("{wide}字"));
         for name in [
             "",
             " ",
@@ -95,6 +112,7 @@ mod tests {
             "*",
             "a?",
             long.as_str(),
+            wider.as_str(),
         ] {
             assert!(file_name(name, "yaml").is_err(), "{name}");
         }

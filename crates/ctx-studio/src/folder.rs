@@ -136,6 +136,15 @@ impl Folder {
         self.put(path, bytes, Existing::Replace)
     }
 
+    /// Writes a file, if it still has these bytes.
+    pub(crate) fn replace(&self, path: &str, before: &[u8], bytes: &[u8]) -> Result<(), Refusal> {
+        if self.read(path)?.as_deref() != Some(before) {
+            let message = phrase!("nothing written: another program changed `{path}`", path);
+            return Err(Refusal::new(409, codes::STALE_FILE, message));
+        }
+        self.write(path, bytes)
+    }
+
     /// Writes a new file. Never replaces a file.
     pub(crate) fn create(&self, path: &str, bytes: &[u8]) -> Result<(), Refusal> {
         if self.dir.symlink_metadata(path).is_ok() {
@@ -162,14 +171,27 @@ impl Folder {
     /// Renames a file. Never replaces a file.
     pub(crate) fn rename(&self, path: &str, to: &str) -> Result<(), Refusal> {
         self.refuse_elsewhere(path)?;
-        // Reserves the name: a rename alone would replace a file that another program creates now.
-        self.create(to, b"")?;
+        let is_same = path != to && self.is_same(path, to);
+        if is_same {
+            self.refuse_elsewhere(to)?;
+        } else {
+            // Reserves the name: a rename alone would replace a file that another program creates now.
+            self.create(to, b"")?;
+        }
         self.dir.rename(path, &self.dir, to).map_err(|error| {
             let reason = files::reason(&error);
-            // An empty file that stays is visible in the list.
-            drop(self.remove(to));
+            if !is_same {
+                // An empty file that stays is visible in the list.
+                drop(self.remove(to));
+            }
             Refusal::unusable(phrase!("cannot rename `{path}`: {reason}", path, reason))
         })
+    }
+
+    /// Returns whether two paths mean one file: some systems ignore the case of letters.
+    fn is_same(&self, path: &str, other: &str) -> bool {
+        let canonical = |path: &str| self.full(path).canonicalize().ok();
+        canonical(path).is_some_and(|path| canonical(other) == Some(path))
     }
 
     /// Returns whether there is such a file.
@@ -322,6 +344,9 @@ mod tests {
             assert!(folder.rename("a.yaml", path).is_err(), "{path}");
         }
         assert!(folder.rename("missing.yaml", "d.yaml").is_err());
+        assert!(folder.rename("a.yaml", "a.yaml").is_err());
+        folder.rename("a.yaml", "A.yaml").unwrap();
+        folder.rename("A.yaml", "a.yaml").unwrap();
         folder.rename("a.yaml", "sub/c.yaml").unwrap();
         let text = |path: &str| std::fs::read_to_string(inside.join(path)).unwrap();
         assert_eq!((text("b.yaml"), text("sub/c.yaml")), ("b".to_owned(), "a".to_owned()));

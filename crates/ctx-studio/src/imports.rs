@@ -11,6 +11,7 @@ use ctx_preset_import::{FileReport, Import, Importer, SourceFile};
 use ctx_project::Sources;
 use ctx_project::files;
 use ctx_project::imported::{self, AGENT, CONVERSATIONS, Output, PROFILE};
+use ctx_types::internal::excerpt;
 use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::access::lock;
@@ -20,6 +21,7 @@ use crate::api_imports::{
 };
 use crate::call::Refusal;
 use crate::codes;
+use crate::file_name::{is_forbidden, is_portable};
 use crate::folder::Folder;
 
 /// How many batches are under way.
@@ -36,9 +38,6 @@ const MAX_FIELDS: usize = 20_000;
 
 /// How many findings of a file are told.
 const MAX_FINDINGS: usize = 200;
-
-/// Characters that some systems do not allow in names of folders; `/` divides them.
-const FORBIDDEN: [char; 8] = ['\\', ':', '*', '?', '"', '<', '>', '|'];
 
 /// The imports of all windows, the latest last.
 #[derive(Debug, Default)]
@@ -239,7 +238,7 @@ impl Batch {
     fn free_folder(&self, made: &Import, folder: &Folder) -> String {
         let agent = made.agent.as_ref().and_then(|agent| agent.name.as_deref());
         let file = self.files.first().and_then(|file| Path::new(&file.name).file_stem()?.to_str());
-        let slug = [agent, file].into_iter().flatten().map(slug).find(|slug| !slug.is_empty());
+        let slug = [agent, file].into_iter().flatten().map(slug).find(|slug| is_portable(slug));
         let slug = slug.unwrap_or_else(|| "imported".to_owned());
         let is_free = |name: &String| folder.path.join(name).symlink_metadata().is_err();
         let numbered = (2..).map(|number| format!("{slug}-{number}"));
@@ -301,8 +300,8 @@ fn slug(name: &str) -> String {
 
 /// Returns a path inside the project folder, or the reason against it.
 fn inside(folder: &Folder, below: &str) -> Result<PathBuf, Phrase> {
-    let is_forbidden = |c: &char| c.is_control() || FORBIDDEN.contains(c);
-    if let Some(character) = below.chars().find(is_forbidden) {
+    let is_wrong = |character: &char| *character != '/' && is_forbidden(*character);
+    if let Some(character) = below.chars().find(is_wrong) {
         let character = character.escape_debug().to_string();
         return Err(phrase!("a folder name cannot contain `{character}`", character));
     }
@@ -317,6 +316,10 @@ fn inside(folder: &Folder, below: &str) -> Result<PathBuf, Phrase> {
     });
     if !is_plain || below.len() > 255 || files::leads_out(path, &folder.path) {
         return Err(phrase!("use a folder inside this project"));
+    }
+    let mut names = path.iter().filter_map(std::ffi::OsStr::to_str).filter(|name| *name != ".");
+    if let Some(name) = names.find(|name| !is_portable(name)) {
+        return Err(phrase!("invalid folder name `{name}`", name = excerpt(name)));
     }
     Ok(path.to_owned())
 }
@@ -396,6 +399,9 @@ mod tests {
         let problem = target("a:b").problem.unwrap();
         assert_eq!(problem, "a folder name cannot contain `:`");
         assert!(target("..").problem.is_some() && target("cards/ada").problem.is_none());
+        for below in ["con", "a/NUL.txt", "a.", "a /b", "a\u{202e}b"] {
+            assert!(target(below).problem.is_some(), "{below}");
+        }
         std::fs::create_dir(place.path().join("ada")).unwrap();
         std::fs::write(place.path().join("ada/agent.yaml"), "name: Ada").unwrap();
         let existing = target("ada").writes.iter().filter(|write| write.exists).count();

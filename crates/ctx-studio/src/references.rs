@@ -1,6 +1,7 @@
-//! References between the files of the folder: `ctx.toml` and test cases name files, agents name worldbooks.
+//! References between the files of the folder: `ctx.toml` and test cases name files, agents and user profiles name
+//! worldbooks.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 
 use ctx_project::books;
 use ctx_project::drafts::{Draft, Edit};
@@ -30,12 +31,16 @@ struct Referrer {
     bytes: Vec<u8>,
     draft: Draft,
     pointers: Vec<String>,
-    is_agent: bool,
+    /// Whether it names worldbooks by their ids, and not files by their paths.
+    is_by_id: bool,
+    /// Whether it has unsaved edits.
+    is_dirty: bool,
 }
 
-/// A file whose references were changed to the new path.
+/// A file whose references change to the new path.
 pub(crate) struct ChangedReferrer {
     pub(crate) path: String,
+    pub(crate) before: Vec<u8>,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -60,58 +65,71 @@ pub(crate) fn redirected(server: &Server, path: &str, to: &str) -> Result<Vec<Ch
 }
 
 fn redirect(mut referrer: Referrer, path: &str, to: &str) -> Result<ChangedReferrer, Refusal> {
-    let target = if referrer.is_agent {
-        stem(to).to_owned()
-    } else {
-        let folder = Path::new(&referrer.path).parent().unwrap_or(Path::new(""));
-        let below = Path::new(to).strip_prefix(folder).unwrap_or(Path::new(to));
-        below.to_string_lossy().into_owned()
+    let file = Argument::names([referrer.path.as_str()], Divider::Comma);
+    if referrer.is_dirty {
+        let message = phrase!("cannot rename `{path}`: {file} names it and has unsaved edits", path, file);
+        return Err(Refusal::unusable(message).with_help(phrase!("save or discard the edits first")));
+    }
+    let value = referrer.draft.value().unwrap_or(&Value::Null);
+    let edit = |pointer: &String| {
+        let named = value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let target = if referrer.is_by_id { stem(to).to_owned() } else { with_name_of(named, to) };
+        Edit::Set { pointer: pointer.clone(), value: Value::from(target) }
     };
-    let value =
-        |pointer: &String| Edit::Set { pointer: pointer.clone(), value: Value::from(target.as_str()) };
-    let edits: Vec<Edit> = referrer.pointers.iter().map(value).collect();
+    let edits: Vec<Edit> = referrer.pointers.iter().map(edit).collect();
     referrer.draft.edit_all(&edits).map_err(|_| {
-        let file = Argument::names([referrer.path.as_str()], Divider::Comma);
         let message =
             phrase!("cannot rename `{path}`: {file} names it, and the page cannot change that", path, file);
         Refusal::unusable(message)
     })?;
     let mark = if referrer.bytes.starts_with(MARK) { MARK } else { &[] };
     let bytes = [mark, referrer.draft.text().as_bytes()].concat();
-    Ok(ChangedReferrer { path: referrer.path, bytes })
+    Ok(ChangedReferrer { path: referrer.path, before: referrer.bytes, bytes })
 }
 
-/// Finds the files that name a file. `is_named` returns whether a worldbook id of an agent means it.
+/// Finds the files that name a file. `is_named` returns whether a worldbook id means it.
+///
+/// An id in an agent or a user profile means a worldbook in the folder next to it, or the only one of the folder with
+/// this id: `ctx.toml` can load it from anywhere.
 fn referrers(server: &Server, path: &str, is_named: impl Fn(&str) -> bool) -> Vec<Referrer> {
     let folder = &server.desk.folder;
+    let (listed, _) = server.desk.list();
+    let is_book = |file: &&ProjectFile| file.kind == FileKind::Worldbook && stem(&file.path) == stem(path);
+    let mut books = listed.iter().filter(is_book);
+    let is_only_book = books.next().is_some_and(|book| book.path == path) && books.next().is_none();
     let kind = |file: &ProjectFile| {
         let is_beside = book_folder(&file.path) == Path::new(path).parent().unwrap_or(Path::new(""));
         let is_case = ctx_project::case::is_case(Path::new(&file.path));
         match file.kind {
-            FileKind::Agent if is_beside => Some(true),
+            FileKind::Agent | FileKind::Profile if is_beside || is_only_book => Some(true),
             FileKind::Config => Some(false),
             _ if is_case => Some(false),
             _ => None,
         }
     };
-    let (listed, _) = server.desk.list();
-    let found = listed.iter().filter_map(|file| {
-        let is_agent = kind(file)?;
-        let bytes = folder.read(&file.path).ok().flatten()?;
-        let draft = Draft::open(&file.path, &bytes).ok()?;
-        let value = draft.value()?;
-        let pointers = if is_agent {
+    let pointers = |file: &ProjectFile, value: &Value, is_by_id: bool| -> Vec<String> {
+        if is_by_id {
             let is_id = |item: &Value| item.as_str().is_some_and(&is_named);
             items(value, "worldbookIds", is_id)
         } else {
-            let base = Path::new(&file.path).parent().unwrap_or(Path::new(""));
-            let is_path = |item: &Value| item.as_str().is_some_and(|named| is_same(base, named, path));
+            let (full, named_file) = (folder.full(&file.path), folder.full(path));
+            let base = full.parent().unwrap_or(&folder.path);
+            let is_path = |item: &Value| item.as_str().is_some_and(|named| is_same(base, named, &named_file));
             let single = PATHS.iter().filter(|key| value.get(**key).is_some_and(is_path));
             let lists = LISTS.iter().flat_map(|key| items(value, key, is_path));
             single.map(|key| format!("/{key}")).chain(lists).collect()
-        };
-        let referrer = Referrer { path: file.path.clone(), bytes, draft, pointers, is_agent };
-        Some(referrer).filter(|referrer| !referrer.pointers.is_empty())
+        }
+    };
+    let found = listed.iter().filter_map(|file| {
+        let is_by_id = kind(file)?;
+        let bytes = folder.read(&file.path).ok().flatten()?;
+        let draft = Draft::open(&file.path, &bytes).ok()?;
+        let pointers_in = |value: &Value| pointers(file, value, is_by_id);
+        let saved = draft.value().map(pointers_in).unwrap_or_default();
+        let unsaved = file.is_dirty.then(|| server.desk.value(&file.id)).flatten();
+        let is_user = !saved.is_empty() || unsaved.is_some_and(|value| !pointers_in(&value).is_empty());
+        let (path, is_dirty) = (file.path.clone(), file.is_dirty);
+        is_user.then_some(Referrer { path, bytes, draft, pointers: saved, is_by_id, is_dirty })
     });
     found.collect()
 }
@@ -123,15 +141,30 @@ fn items(value: &Value, key: &str, is_match: impl Fn(&Value) -> bool) -> Vec<Str
     matching.map(|(index, _)| format!("/{key}/{index}")).collect()
 }
 
-/// Returns whether a path in a file of a folder means a file of the listing.
-fn is_same(base: &Path, named: &str, path: &str) -> bool {
-    let plain: PathBuf = base.join(named).components().filter(|part| part.as_os_str() != ".").collect();
-    plain == Path::new(path)
+/// Returns whether a path in a file of a folder means a file.
+fn is_same(base: &Path, named: &str, file: &Path) -> bool {
+    let mut plain = PathBuf::new();
+    for part in base.join(named).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain == file
 }
 
-/// Returns the folder with the worldbooks of an agent.
-fn book_folder(agent: &str) -> PathBuf {
-    Path::new(agent).parent().unwrap_or(Path::new("")).join(BESIDE)
+/// Returns a path with the file name of another one.
+fn with_name_of(named: &str, to: &str) -> String {
+    let start = named.rfind(is_separator).map_or(0, |separator| separator + 1);
+    format!("{}{}", &named[..start], to.rsplit('/').next().unwrap_or(to))
+}
+
+/// Returns the folder with the worldbooks of an agent or a user profile.
+fn book_folder(file: &str) -> PathBuf {
+    Path::new(file).parent().unwrap_or(Path::new("")).join(BESIDE)
 }
 
 fn stem(path: &str) -> &str {
@@ -143,4 +176,30 @@ fn book_name(folder: &Folder, path: &str) -> Option<String> {
     let file = InputFile { bytes: Some(folder.read(path).ok()??), ..InputFile::from(path) };
     let (books, _) = books::read(&[file], &mut ctx_project::Sources::default()).ok()?;
     books.loaded().first()?.book.name.as_deref().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_and_changes_paths_of_same_file() {
+        let file = Path::new("/garden/books/moss.json");
+        for (named, expected) in [
+            ("moss.json", Some("fern.json")),
+            ("./moss.json", Some("./fern.json")),
+            ("../books/moss.json", Some("../books/fern.json")),
+            ("x/../moss.json", Some("x/../fern.json")),
+            ("/garden/books/moss.json", Some("/garden/books/fern.json")),
+            ("../moss.json", None),
+            ("moss.yaml", None),
+        ] {
+            let is_named = is_same(Path::new("/garden/books"), named, file);
+            assert_eq!(
+                is_named.then(|| with_name_of(named, "books/fern.json")).as_deref(),
+                expected,
+                "{named}"
+            );
+        }
+    }
 }

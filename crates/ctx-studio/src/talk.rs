@@ -120,7 +120,8 @@ impl Talks {
         known
     }
 
-    fn begin(&self) -> MutexGuard<'_, ()> {
+    /// Waits for the step or the start of a turn that is in progress, and keeps others from beginning.
+    pub(crate) fn begin(&self) -> MutexGuard<'_, ()> {
         lock(&self.writing)
     }
 }

@@ -5,21 +5,29 @@ use std::sync::Arc;
 
 use ctx_tokens::{ModelTable, Money, PricedTokens};
 
-use crate::blocks::{BlockReader, PlacedBlock, RequestBlocks, Unreadable, hash_of};
+use crate::blocks::{BlockReader, PlacedBlock, RequestBlocks, Unreadable, first_byte, hash_of};
 use crate::cache::{CacheForecast, CacheModel, CacheRules};
-use crate::change::{Change, classify};
+use crate::change::{Change, classify, is_summary};
 use crate::entry::LogLine;
 use crate::place::{BlockPlace, Section};
-use crate::report::{Cause, LogReport, LogTotal, PrefixBreak, RequestReport, SkipReason, SkippedLine};
+use crate::report::{
+    Cause, LogReport, LogTotal, PrefixBreak, RequestComparison, RequestReport, SkipReason, SkippedLine,
+};
 
-/// Maximum number of blocks of earlier requests that are remembered. Then the oldest requests are forgotten.
-const MAX_REMEMBERED: usize = 12_000_000;
+/// Maximum number of blocks of earlier requests that are remembered.
+const MAX_REMEMBERED: usize = 8_000_000;
+
+/// Maximum number of different prefixes or blocks that are remembered.
+const MAX_PREFIXES: usize = 2_000_000;
 
 /// Maximum number of requests of a log.
 const MAX_REQUESTS: usize = 1_000_000;
 
 /// Maximum number of unreadable lines that are listed.
 const MAX_SKIPPED: usize = 1_000;
+
+/// Number of last blocks that tell which conversation a request belongs to, if its beginning does not.
+const VOTES: usize = 40;
 
 /// Maximum length of the texts that show a change, in characters.
 const EXCERPT: usize = 160;
@@ -51,16 +59,19 @@ pub struct LogAnalysis {
     cache: CacheModel,
     requests: Vec<RequestReport>,
     remembered: HashMap<usize, Remembered>,
-    /// First request that is still remembered, and the number of blocks of all that are.
-    oldest: usize,
+    /// Number of blocks of all remembered requests.
     blocks: usize,
     /// Latest request with a prefix: of a model of a host, and of any.
     of_model: HashMap<u64, usize>,
     of_any: HashMap<u64, usize>,
+    /// Latest request with a block in its messages.
+    of_block: HashMap<u64, usize>,
     threads: Vec<Thread>,
     skipped: Vec<SkippedLine>,
     skipped_count: u64,
     lines: u64,
+    /// Whether all requests are one conversation.
+    is_pair: bool,
 }
 
 /// A request that later ones are compared with.
@@ -91,14 +102,15 @@ impl LogAnalysis {
             cache: CacheModel::default(),
             requests: Vec::new(),
             remembered: HashMap::new(),
-            oldest: 0,
             blocks: 0,
             of_model: HashMap::new(),
             of_any: HashMap::new(),
+            of_block: HashMap::new(),
             threads: Vec::new(),
             skipped: Vec::new(),
             skipped_count: 0,
             lines: 0,
+            is_pair: false,
         }
     }
 
@@ -120,6 +132,23 @@ impl LogAnalysis {
             Err(Unreadable::NoJson) => self.skip(SkipReason::NoJson),
             Err(Unreadable::NoRequest) => self.skip(SkipReason::NoRequest),
         }
+    }
+
+    /// Compares two requests, whatever they have in common. `None` if one of them is no request.
+    ///
+    /// The lines have the form of [`LogAnalysis::push`].
+    pub fn compare(models: ModelTable, before: &str, after: &str) -> Option<RequestComparison> {
+        let mut analysis = Self { is_pair: true, ..Self::new(models) };
+        analysis.push(before);
+        analysis.push(after);
+        let shared = analysis.common_blocks(0, &analysis.remembered.get(&1)?.blocks)?;
+        let place = [0, 1]
+            .into_iter()
+            .find_map(|index| Some(analysis.remembered.get(&index)?.blocks.get(shared)?.place));
+        let bodies = [LogLine::read(before).ok()?.body, LogLine::read(after).ok()?.body];
+        let byte = place.and_then(|place| first_byte(bodies, place));
+        let requests = <[RequestReport; 2]>::try_from(analysis.requests).ok()?;
+        Some(RequestComparison { requests, shared_blocks: shared as u64, byte })
     }
 
     /// Adds a line that was not read because it is too long.
@@ -174,11 +203,7 @@ impl LogAnalysis {
 
         let predecessor = self.predecessor(&chain, (owner, &model), (&ends, input));
         let thread = self.thread_of((first_user, named), predecessor, (&blocks, &ends, input));
-        let predecessor = match (thread, predecessor) {
-            (Some(thread), None) => Some(Predecessor { request: self.threads[thread].last, shared: 0 }),
-            (Some(_), found) => found,
-            (None, _) => None,
-        };
+        let predecessor = thread.and_then(|thread| self.in_thread(thread, predecessor, &blocks));
         let salted = chain_of(&blocks, |section| layer_salt(dialect, section, owner, &parameters));
         let times = (entry.at, entry.answered);
         let forecast = self.cache.pass(rules, (&blocks, &salted, &ends), times);
@@ -234,6 +259,9 @@ impl LogAnalysis {
             self.of_any.insert(*hash, index);
             self.of_model.insert(hash_of(&(owner, hash)), index);
         }
+        for block in blocks.iter().filter(|block| block.place.section() == Section::Messages) {
+            self.of_block.insert(block.hash, index);
+        }
         self.remember(
             index,
             Remembered { blocks, parameters, scale, forecast, answered: entry.answered, thread },
@@ -257,6 +285,27 @@ impl LogAnalysis {
             }
             (same, any) => same.or(any),
         }
+    }
+
+    /// Returns the request of a thread to compare with: the one with the longest common prefix, or the last.
+    fn in_thread(
+        &self,
+        thread: usize,
+        predecessor: Option<Predecessor>,
+        blocks: &[PlacedBlock],
+    ) -> Option<Predecessor> {
+        let is_in_thread = |found: &Predecessor| {
+            self.remembered.get(&found.request).is_some_and(|request| request.thread == thread)
+        };
+        predecessor.filter(is_in_thread).or_else(|| {
+            let request = self.threads[thread].last;
+            Some(Predecessor { request, shared: self.common_blocks(request, blocks)? })
+        })
+    }
+
+    fn common_blocks(&self, request: usize, blocks: &[PlacedBlock]) -> Option<usize> {
+        let before = &self.remembered.get(&request)?.blocks;
+        Some(before.iter().zip(blocks).take_while(|(old, new)| old.hash == new.hash).count())
     }
 
     /// Claude Code states its version and other facts in the first block, which Anthropic does not read as a prompt.
@@ -297,25 +346,34 @@ impl LogAnalysis {
         predecessor: Option<Predecessor>,
         (blocks, ends, input): (&[PlacedBlock], &[u64], u64),
     ) -> Option<usize> {
-        if let Some(Predecessor { request: before, shared }) = predecessor {
-            let thread = self.remembered.get(&before)?.thread;
-            let common = tokens_of(ends, shared);
-            let smaller = input.min(self.requests[before].tokens);
-            // Tools and system may be most of a short request.
-            let front = blocks.iter().take_while(|block| block.place.section() != Section::Messages).count();
-            let has_messages = shared > front;
+        if self.is_pair {
+            return self.threads.len().checked_sub(1);
+        }
+        // Tools and system may be most of a short request.
+        let front = blocks.partition_point(|block| block.place.section() < Section::Messages);
+        if let Some(Predecessor { request, shared }) = predecessor {
+            let thread = self.remembered.get(&request)?.thread;
             let known = &self.threads[thread];
+            let smaller = input.min(self.requests[request].tokens);
+            let is_similar = 2 * tokens_of(ends, shared) >= smaller;
             let is_named = name.is_some() && known.name == name;
-            if 2 * common >= smaller && (has_messages || known.first_user == first_user || is_named)
-                || known.first_user.is_some() && known.first_user == first_user
-            {
+            let is_same_user = known.first_user.is_some() && known.first_user == first_user;
+            let is_summary = || blocks.get(front).is_some_and(|block| is_summary(&self.reader, block));
+            if is_same_user || is_similar && shared > front || shared >= front && (is_named || is_summary()) {
                 return Some(thread);
             }
         }
-        let same = |thread: &Thread| {
-            thread.first_user.is_some() && thread.first_user == first_user && thread.name == name
-        };
-        self.threads.iter().rposition(same)
+        let messages = &blocks[front..];
+        let threads = messages[messages.len().saturating_sub(VOTES)..].iter().filter_map(|block| {
+            let request = self.of_block.get(&block.hash)?;
+            Some(self.remembered.get(request)?.thread)
+        });
+        let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
+        for thread in threads {
+            *votes.entry(thread).or_default() += 1;
+        }
+        let (thread, votes) = votes.into_iter().max_by_key(|(_, votes)| *votes)?;
+        (votes >= 2 && 2 * votes >= messages.len().min(VOTES)).then_some(thread)
     }
 
     /// Finds why the prefix of an earlier request was not reused; `None` if it was.
@@ -352,7 +410,7 @@ impl LogAnalysis {
         let names = before.parameters.keys().chain(parameters.keys());
         let changed = names.filter(|name| before.parameters.get(*name) != parameters.get(*name)).min();
         if let Some(name) = changed
-            && lost > 0
+            && (lost > 0 || self.is_pair)
         {
             let change = match (before.parameters.contains_key(name), parameters.contains_key(name)) {
                 (false, _) => Change::Added,
@@ -394,15 +452,18 @@ impl LogAnalysis {
         broken(place.section(), Some(place.number()), None, change, None, [None, None])
     }
 
+    /// Keeps a request for later ones. Forgets all earlier ones once there are too many blocks.
     fn remember(&mut self, index: usize, request: Remembered) {
         self.blocks += request.blocks.len();
-        self.remembered.insert(index, request);
-        while self.blocks > MAX_REMEMBERED && self.oldest < index {
-            if let Some(old) = self.remembered.remove(&self.oldest) {
-                self.blocks -= old.blocks.len();
+        let prefixes = self.of_any.len().max(self.of_block.len());
+        if self.blocks > MAX_REMEMBERED || prefixes > MAX_PREFIXES {
+            self.blocks = request.blocks.len();
+            self.remembered.clear();
+            for map in [&mut self.of_model, &mut self.of_any, &mut self.of_block] {
+                map.clear();
             }
-            self.oldest += 1;
         }
+        self.remembered.insert(index, request);
     }
 }
 

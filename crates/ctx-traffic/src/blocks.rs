@@ -502,6 +502,29 @@ fn detect(map: &RawMap<'_>, body: &str, model: Option<&str>) -> Option<Dialect> 
     ctx_wire::lint::detect(&serde_json::from_str(body).ok()?)
 }
 
+/// Returns the position in the second of two bodies where the elements at a place begin to differ.
+pub(crate) fn first_byte([before, after]: [&str; 2], place: BlockPlace) -> Option<u64> {
+    let map: RawMap<'_> = serde_json::from_str(after).ok()?;
+    let new = element(&map, place)?;
+    let start = (new.as_ptr() as usize).checked_sub(after.as_ptr() as usize)?;
+    let map: RawMap<'_> = serde_json::from_str(before).ok()?;
+    let old = element(&map, place).unwrap_or_default();
+    let equal = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+    Some((start + equal) as u64)
+}
+
+/// Returns the tool, part of the system prompt, or message at a place.
+fn element<'a>(map: &RawMap<'a>, place: BlockPlace) -> Option<&'a str> {
+    let keys: &[&str] = match place {
+        BlockPlace::Tool(_) => &["tools"],
+        BlockPlace::System(_) => &["system", "systemInstruction", "instructions", "messages", "input"],
+        BlockPlace::Message { .. } => &["messages", "input", "contents", "prompt"],
+    };
+    let raw = *keys.iter().find_map(|key| map.get(*key))?;
+    let index = usize::try_from(place.number()).ok()?.checked_sub(1)?;
+    Some(list(&raw).get(index).map_or(raw.get(), |item| item.get()))
+}
+
 fn list<'a>(raw: &&'a RawValue) -> Vec<&'a RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::blocks::{BlockKind, BlockReader, PlacedBlock};
+use crate::blocks::{BlockFacts, BlockKind, BlockReader, PlacedBlock};
 use crate::place::Section;
 
 /// What changed where a request differs from an earlier one.
@@ -62,6 +62,12 @@ const SUMMARIES: [&str; 4] = [
     "<conversation_summary>",
 ];
 
+/// Returns whether a block is a summary that a client wrote.
+pub(crate) fn is_summary(reader: &BlockReader, block: &PlacedBlock) -> bool {
+    let text = reader.facts(block.hash).map(|facts| facts.text.trim_start());
+    text.is_some_and(|text| SUMMARIES.iter().any(|start| text.starts_with(start)))
+}
+
 /// Finds what changed between two requests whose first `shared` blocks are equal.
 pub(crate) fn classify(
     reader: &BlockReader,
@@ -89,17 +95,14 @@ pub(crate) fn classify(
             return Change::ToolResultRewritten;
         }
     }
-    let is_summary = |text: &str| SUMMARIES.iter().any(|start| text.trim_start().starts_with(start));
     if section == Section::Messages {
-        let summary = after.iter().take(4).filter_map(|block| reader.facts(block.hash));
-        let has_summary = summary.into_iter().any(|facts| is_summary(&facts.text));
+        let has_summary = after.iter().take(4).any(|block| is_summary(reader, block));
         if has_summary || olds.len() >= 8 && news.len() * 3 < olds.len() {
             return Change::Compacted;
         }
     }
-    let is_reminder = |facts: Option<&crate::blocks::BlockFacts>| {
-        facts.is_some_and(|facts| facts.text.contains("<system-reminder>"))
-    };
+    let is_reminder =
+        |facts: Option<&BlockFacts>| facts.is_some_and(|facts| facts.text.contains("<system-reminder>"));
     if facts.into_iter().any(is_reminder) {
         return Change::Reminder;
     }

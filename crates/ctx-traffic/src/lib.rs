@@ -22,7 +22,9 @@ pub use analysis::LogAnalysis;
 pub use change::Change;
 pub use loss::{CompactionLoss, LossAnalysis, LostFact, compaction_loss};
 pub use place::{BlockPlace, Section};
-pub use report::{Cause, LogReport, LogTotal, PrefixBreak, RequestReport, SkipReason, SkippedLine};
+pub use report::{
+    Cause, LogReport, LogTotal, PrefixBreak, RequestComparison, RequestReport, SkipReason, SkippedLine,
+};
 pub use transcript::{
     Compaction, MAX_TRANSCRIPT_LINE, MissingPart, ResponseUsage, SubAgent, Transcript, TranscriptFormat,
     TranscriptReader, UnreadReason, UnreadRecord,

@@ -27,6 +27,19 @@ pub struct LogReport {
     pub skipped_count: u64,
 }
 
+/// Two requests, one after the other.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestComparison {
+    /// The earlier and the later request. The later one tells what changed.
+    pub requests: [RequestReport; 2],
+    /// Number of equal blocks at the beginning: tools, parts of the system prompt, and of messages.
+    pub shared_blocks: u64,
+    /// Position in the later body of the first byte that differs, in the order in which the provider reads; `None` if
+    /// nothing differs.
+    pub byte: Option<u64>,
+}
+
 /// A request of a log.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

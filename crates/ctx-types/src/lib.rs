@@ -103,7 +103,8 @@ pub mod internal {
     pub use crate::session::hidden::{DisplayNode, DisplayState, display_path};
     pub use crate::session::sent_messages::{OmissionReason, OmittedMessages};
     pub use crate::session::sent_record::{
-        RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord, without_marks,
+        RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord, fingerprint_of, has_marks, remove_marks,
+        without_marks,
     };
     pub use crate::source::is_partition;
     pub use crate::sourced_text::{SourcedText, segments_in, sources_in};

@@ -34,16 +34,16 @@ pub use reply::decode;
 /// message of the assistant. `stop` is written as `stop_sequences`, and tools of chat completions in the form of this
 /// dialect.
 ///
-/// Reported: what is moved, wrapped, added or left out, and what [`lint`] finds in the body. O(size of the body).
+/// Reports moved, wrapped, added and dropped parts, and the diagnostics of [`lint`]. O(size of the body).
 pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a> {
     encode_with(messages, request, &Options::default())
 }
 
-/// Writes the request body as [`encode`] does, for a target of which more is known.
+/// Writes the request body as [`encode`] does, with options for the target.
 ///
-/// [`SystemPlacement::InPlace`] keeps a later system message where it stands if the provider's rules allow it:
-/// behind a user's message or results of tools, and before the assistant's or at the end. Without
-/// [`Options::prefill`] a user's message asks for the rest of an unfinished answer.
+/// [`SystemPlacement::InPlace`] keeps a later system message at its place if the provider allows it: after a user
+/// message or tool results, and before an assistant message or at the end. Without [`Options::prefill`], a user
+/// message asks the model to continue an unfinished reply.
 pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
     let mut body = Object::default();
@@ -60,9 +60,9 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
         turns.add(index, message, *mark, messages.get(index + 1..).unwrap_or_default());
     }
     turns.add_files_of_instructions(messages.get(..leading).unwrap_or_default());
-    let (written, hoisted) = turns.finish();
+    let written = turns.finish();
     let system = messages.iter().zip(marks.iter().copied()).take(leading);
-    if let Some(system) = system::field(system, hoisted) {
+    if let Some(system) = system::field(system) {
         body.push("system", system);
     }
     body.push("messages", written);
@@ -76,7 +76,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     marks::remove_rejected(&mut body, marks::CACHE_CONTROL, &mut found);
     let body = body.into();
     let is_news = |finding: &Diagnostic| {
-        // Whoever asked for it knows that older models refuse it.
+        // The caller selected this placement for a model that supports it.
         !(finding.code == codes::ROLE_ORDER
             && finding.severity == ctx_types::Severity::Warning
             && options.system == SystemPlacement::InPlace)
@@ -85,7 +85,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     Encoded::new(body, found)
 }
 
-/// Returns whether a block is of a type; while a body is put together, a bare text stands for a block of text.
+/// Returns whether a block has a type. Before the body is written, a text is a text block.
 fn is_of(block: &Json<'_>, kind: &str) -> bool {
     match block {
         Json::Text(_) => kind == "text",
@@ -93,7 +93,7 @@ fn is_of(block: &Json<'_>, kind: &str) -> bool {
     }
 }
 
-/// Writes a block out, if it is a bare text.
+/// Converts a text to a text block.
 fn whole(block: Json<'_>) -> Json<'_> {
     match block {
         text @ Json::Text(_) => object([("type", "text".into()), ("text", text)]),
@@ -101,7 +101,7 @@ fn whole(block: Json<'_>) -> Json<'_> {
     }
 }
 
-/// A tool as this dialect defines it; definitions that are in its form already stay.
+/// Converts a tool to this dialect. Keeps tools of this dialect unchanged.
 fn tool(definition: &Value) -> Json<'_> {
     match Tool::read(definition) {
         Some(tool) if definition.get("input_schema").is_none() => {

@@ -60,11 +60,7 @@ pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
 /// assert_eq!(found[0].to_string(), "error[CTX0536]: the model does not accept parameter `temperature` (at /temperature)");
 /// ```
 pub fn check_for(body: &Value, dialect: Dialect, rules: RequestRules) -> Vec<Diagnostic> {
-    check_tree(&Json::from(body), dialect, rules)
-}
-
-/// Finds the same in a body that is a tree already.
-pub(crate) fn check_tree(body: &Json<'_>, dialect: Dialect, rules: RequestRules) -> Vec<Diagnostic> {
+    let body = &Json::from(body);
     let mut found = match dialect {
         Dialect::OpenaiChat => openai_chat(body, rules),
         Dialect::OpenaiResponses => openai_responses(body, rules),

@@ -7,18 +7,19 @@ use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
 use crate::codes;
 use crate::json::{Json, Object};
 
-/// The most marks in one request; Anthropic and OpenAI set the same limit.
+/// Maximum number of marks in a request of Anthropic and OpenAI.
 const MAX_MARKS: usize = 4;
 
 /// The cache mark of a block at Anthropic.
 pub(crate) const CACHE_CONTROL: &str = "cache_control";
 
-/// Removes the marks that the provider rejects: those of thinking, and all but the last four. A long-lived mark after
-/// a short-lived one becomes short-lived. O(blocks).
+/// Removes the marks that the provider rejects: those of thinking, and all but four. The last mark of the messages
+/// stays, then those of tools and system, then newer messages. A long-lived mark after a short-lived one becomes
+/// short-lived. O(blocks).
 pub(crate) fn remove_rejected(body: &mut Object<'_>, key: &'static str, found: &mut Vec<Diagnostic>) {
     let is_automatic = body.get(key).is_some_and(Json::is_object);
     let limit = MAX_MARKS - usize::from(is_automatic);
-    let mut marks = 0_usize;
+    let (mut marks, mut message_marks) = (0_usize, 0_usize);
     each_marked(body, key, &mut |place, block| {
         if matches!(block.get("type").and_then(Json::as_str), Some("thinking" | "redacted_thinking")) {
             block.remove(key);
@@ -26,17 +27,21 @@ pub(crate) fn remove_rejected(body: &mut Object<'_>, key: &'static str, found: &
             found.push(Diagnostic::info(codes::CACHE_MARK, text).at_pointer(place));
         } else {
             marks += 1;
+            message_marks += usize::from(is_in_message(place));
         }
     });
-    let mut surplus = marks.saturating_sub(limit);
+    let surplus = marks.saturating_sub(limit);
     if surplus > 0 {
-        let text = phrase!("{marks} blocks have cache marks; only the last {limit} are sent", marks, limit);
-        found.push(Diagnostic::warning(codes::DIALECT_LIMIT, text));
+        let text = phrase!("{marks} blocks have cache marks; only {limit} are sent", marks, limit);
+        found.push(Diagnostic::warning(codes::CACHE_MARK, text));
     }
+    let mut surplus_of_messages = surplus.min(message_marks.saturating_sub(1));
+    let mut surplus_of_front = surplus - surplus_of_messages;
     let mut is_short = false;
     each_marked(body, key, &mut |place, block| {
-        if surplus > 0 {
-            surplus -= 1;
+        let surplus = if is_in_message(place) { &mut surplus_of_messages } else { &mut surplus_of_front };
+        if *surplus > 0 {
+            *surplus -= 1;
             block.remove(key);
             return;
         }
@@ -46,10 +51,14 @@ pub(crate) fn remove_rejected(body: &mut Object<'_>, key: &'static str, found: &
             mark.remove("ttl");
             let text =
                 phrase!("a long-lived cache mark cannot follow a short-lived one; it is sent as short-lived");
-            found.push(Diagnostic::info(codes::CACHE_MARK, text).at_pointer(place));
+            found.push(Diagnostic::warning(codes::CACHE_MARK, text).at_pointer(place));
         }
         is_short |= !is_long;
     });
+}
+
+fn is_in_message(place: &str) -> bool {
+    place.starts_with("/messages") || place.starts_with("/input")
 }
 
 /// Visits the blocks with a mark in the order in which the provider reads them, each with its place.
@@ -89,8 +98,8 @@ fn walk(value: &mut Json<'_>, key: &str, place: &mut String, visit: &mut dyn FnM
     }
 }
 
-/// Returns the mark of each message. Marks of trailing system messages move to the message before them: what is cached
-/// up to a trailing system message is not found again next turn.
+/// Returns the mark of each message. Marks of trailing system messages move to the message before them: the next turn
+/// does not repeat the trailing system messages.
 pub(crate) fn before_trailing_instructions(messages: &[Message]) -> Vec<Option<CacheMark>> {
     let mut marks: Vec<Option<CacheMark>> = messages.iter().map(|message| message.cache_mark).collect();
     let trailing = messages.iter().rev().take_while(|message| message.role.is_instruction()).count();

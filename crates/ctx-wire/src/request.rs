@@ -1,4 +1,4 @@
-//! What a request holds beside its messages, and the body that comes out.
+//! Parts of a request other than messages, and the request body.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,33 +13,32 @@ use serde_json::{Map, Value, json};
 use crate::body_part::BodyPart;
 use crate::codes;
 use crate::completion::Template;
-use crate::dialect::Dialect;
 use crate::json::{Field, Json, Object, object};
-use crate::lint;
 
-/// How many findings one request reports; beyond it the most severe are kept and the rest is counted.
+/// Maximum number of diagnostics of a request. If there are more, the most severe ones and the number of the others
+/// are reported.
 const MAX_DIAGNOSTICS: usize = 1_000;
 
-/// The user message before a conversation that the assistant begins, in dialects where the user has to begin.
+/// User message before a conversation that begins with the assistant, for dialects that require a user message.
 pub(crate) const OPENING: &str = "(The conversation begins.)";
 
-/// Everything that a request holds beside its messages.
+/// Parts of a request other than messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The model, as the provider names it.
     pub model: &'a str,
-    /// Tool definitions in the form of any dialect; none means that no list is written.
+    /// Tool definitions in the format of any dialect. Without tools, the body has no list.
     ///
-    /// Functions are written as the dialect has them, and a definition in its own form stays as it is.
+    /// Functions are converted to the dialect. Definitions in its format are unchanged.
     pub tools: &'a [Value],
     /// Further top-level fields, such as `temperature`, written last and in this order.
     ///
-    /// A field that the request sets itself (its model, messages or tools) is left out and reported.
+    /// A field that the request sets (model, messages or tools) is dropped and reported.
     pub parameters: &'a Map<String, Value>,
 }
 
 impl<'a> Request<'a> {
-    /// Creates the request that holds nothing beside its messages: no tools, no parameters.
+    /// Creates a request without tools and parameters.
     ///
     /// ```
     /// assert_eq!(ctx_wire::openai_chat::encode(&[], &ctx_wire::Request::new("m")).to_string(), r#"{"model":"m","messages":[]}"#);
@@ -50,7 +49,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Writes a tool as chat completions define one; the other dialects make their own form of it.
+/// Writes a tool in the format of chat completions, which the other dialects convert.
 ///
 /// ```
 /// use ctx_types::ports::ToolDefinition;
@@ -73,21 +72,21 @@ pub fn tool_definition(tool: &ToolDefinition) -> Value {
     json!({ "type": "function", "function": function })
 }
 
-/// What is known about the target beyond its dialect, and how the caller wants things written.
+/// Facts about the model, and options of the request.
 ///
-/// By default the model continues an unfinished answer, and system messages inside the conversation become the
-/// user's where the dialect has none.
+/// By default, the model continues an unfinished reply, and system messages inside the conversation become user
+/// messages in dialects without them.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Whether the model goes on where a last message of the assistant ends; by default it does.
+    /// Whether the model continues an assistant message at the end [default: true].
     ///
-    /// Where it does not, a user's message asks it to, in dialects whose servers refuse such requests.
+    /// If not, a user message requests it, in dialects whose servers reject such requests.
     pub prefill: bool,
-    /// Where system messages inside the conversation go, in dialects that have none there.
+    /// Placement of system messages inside the conversation, in dialects without them.
     pub system: SystemPlacement,
-    /// What the model accepts; by default nothing is known.
+    /// Rules of the model; unknown by default.
     pub rules: RequestRules,
-    /// How a text completion writes turns; `chatml` by default.
+    /// Format of turns in a text completion [default: `chatml`].
     pub template: Option<&'a Template>,
     /// Names of parameters from a client of the same API dialect. They are sent unchanged.
     pub client_fields: Option<&'a BTreeSet<String>>,
@@ -105,28 +104,25 @@ impl Default for Options<'_> {
     }
 }
 
-/// Where a system message inside the conversation goes, in dialects that have a field of their own for
-/// instructions.
+/// Placement of a system message inside the conversation, in dialects with a separate field for system messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SystemPlacement {
-    /// In its place as the user's, wrapped in `<system>`.
+    /// At its place, as a user message in `<system>` tags.
     #[default]
     Wrapped,
-    /// In its place with its role, for models that take it there; wrapped where the rules forbid that.
+    /// At its place with its role, for models that accept it; wrapped if the rules forbid it.
     InPlace,
-    /// At the end of the instructions, before the conversation; a change of it costs the whole prompt cache.
-    Hoisted,
 }
 
-/// A request body, with what was found on the way.
+/// A request body, with its diagnostics.
 ///
 /// Its `Display` is the body as compact JSON; equal inputs give equal bytes. The body borrows the texts and files
 /// of the messages and of the request, which are copied once, when the bytes are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded<'a> {
     body: Json<'a>,
-    /// What was left out, and what the provider will probably refuse; at most 1,000 and a count of the rest.
+    /// Dropped parts, and parts that the provider probably rejects; at most 1,000, and the number of the others.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -150,14 +146,9 @@ impl<'a> Encoded<'a> {
         BodyPart::all(&self.body)
     }
 
-    /// Returns the request with texts and files of its own, for those who cannot keep the messages. O(size).
+    /// Returns a request that does not borrow the messages. O(size), a copy.
     pub fn into_owned(self) -> Encoded<'static> {
         Encoded { body: self.body.into_owned(), diagnostics: self.diagnostics }
-    }
-
-    /// Finds what the provider would refuse in the body, as [`lint::check`] does.
-    pub fn lint(&self, dialect: Dialect) -> Vec<Diagnostic> {
-        lint::check_tree(&self.body, dialect, RequestRules::default())
     }
 }
 
@@ -167,7 +158,7 @@ impl fmt::Display for Encoded<'_> {
     }
 }
 
-/// Adds the parameters to a body, except those that the dialect sets itself.
+/// Adds the parameters to a body, except those that the dialect sets.
 pub(crate) fn put_parameters<'a>(
     body: &mut Object<'a>,
     parameters: impl IntoIterator<Item = Field<'a>>,
@@ -186,7 +177,7 @@ pub(crate) fn put_parameters<'a>(
 
 /// Marks the content of a result as an error, in dialects without a field for it.
 ///
-/// A text that begins with the word itself stays.
+/// A text that begins with the word is unchanged.
 pub(crate) fn mark_error(content: &mut Json<'_>, text_part: &'static str) -> Diagnostic {
     const MARK: &str = "Error";
     let marked = |text: &str| {
@@ -213,7 +204,7 @@ pub(crate) fn mark_error(content: &mut Json<'_>, text_part: &'static str) -> Dia
     Diagnostic::info(codes::ERROR_AS_TEXT, text)
 }
 
-/// Reports a file that is a reference still.
+/// Reports a file that was not loaded.
 pub(crate) fn nothing_loaded(file: &Attachment) -> Diagnostic {
     let text = phrase!("attachment `{label}` is not sent: it is not loaded", label = excerpt(file.label()));
     Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text)

@@ -104,6 +104,43 @@ test("greetings are added, ordered and deleted by keyboard", async (t) => {
   assert.equal(text().trimEnd(), before.trimEnd());
 });
 
+test("two windows in one text or list of greetings overwrite nothing", async (t) => {
+  const { page, text, server } = await agent(t);
+  const second = await page.context().newPage();
+  await second.goto(`${new URL(server.link).origin}/#/agent`);
+  const own = page.locator("[data-test=agent-description]");
+  const other = second.locator("[data-test=agent-description]");
+  const both = (value) =>
+    Promise.all([page, second].map((one) => one.waitForFunction((value) => document.querySelector("[data-test=agent-description]")?.value === value, value)));
+  await own.fill("One");
+  await both("One");
+  await own.press("Home");
+  await other.press("End");
+  await second.keyboard.type(" two");
+  await both("One two");
+  // The caret stays in its place.
+  await page.keyboard.type("Zero ");
+  await both("Zero One two");
+  // The focus stays in its greeting.
+  await page.locator("[data-test=add-greeting]").click();
+  await focused(page, "[data-test=greeting] textarea");
+  await page.keyboard.type("Hello");
+  await second.locator("[data-test=greeting]").waitFor();
+  await second.locator("[data-test=add-greeting]").click();
+  await focused(second, "[data-test=greeting]:nth-child(2) textarea");
+  await second.keyboard.type("Good evening");
+  await second.locator("[data-test=greeting]").nth(1).getByRole("button", { name: "Move up" }).press("Enter");
+  await focused(second, "[data-test=greeting]:nth-child(1) button");
+  await page.waitForFunction(() => document.querySelector("[data-test=greeting] textarea").value === "Good evening");
+  await focused(page, "[data-test=greeting]:nth-child(2) textarea");
+  await page.keyboard.type(", {{user}}.");
+  await page.locator("[data-test=dirty].on").waitFor();
+  await settled(page);
+  await save(page);
+  assert.match(text(), /description: Zero One two/);
+  assert.ok(text().indexOf("Good evening") < text().indexOf("Hello, {{user}}."), text());
+});
+
 test("the user profile of the preview is chosen beside the agent", async (t) => {
   const { page } = await agent(t);
   await page.locator("#inspector-body").click();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { close, command, CTX, ctx, focused, openTalk, settled } from "./harness.mjs";
@@ -249,6 +249,177 @@ test("what is typed survives other pages, a reload and a restart, and is preview
   assert.deepEqual(problems, []);
 });
 
+/** A second window on the conversation. */
+async function another(page, server) {
+  const next = await page.context().newPage();
+  await next.goto(`${new URL(server.link).origin}/${new URL(page.url()).hash}`);
+  await next.locator("[data-test=composer]").waitFor();
+  return next;
+}
+
+test("each window keeps its own message, and a sent one does not come back", async (t) => {
+  const { page, server, problems } = await studio(t, [words("Yes.")]);
+  const first = page.locator("[data-test=composer]");
+  await first.fill("Hel");
+  const second = await another(page, server);
+  const other = second.locator("[data-test=composer]");
+  await second.waitForFunction(() => document.querySelector("[data-test=composer]").value === "Hel");
+  await first.fill("Hello world");
+  // Settings of the turn are no text.
+  await second.locator("[data-test=seed]").fill("7");
+  await second.keyboard.press("Enter");
+  await settled(second);
+  await second.close();
+  await page.close();
+  const third = await another(page, server);
+  const composer = third.locator("[data-test=composer]");
+  assert.equal(await composer.inputValue(), "Hello world");
+  // The reply is on its way, and another conversation is opened.
+  let letGo;
+  const gate = new Promise((resolve) => (letGo = resolve));
+  const begun = new Promise((resolve) => {
+    void third.route("**/turns", async (route) => {
+      const response = await route.fetch();
+      resolve();
+      await gate;
+      await route.fulfill({ response });
+    });
+  });
+  await composer.press("Enter");
+  await begun;
+  await openTalk(third, "conversation.json");
+  letGo();
+  await third.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/draft/")));
+  await openTalk(third, "conversation.session.json");
+  await last(third).locator(".text", { hasText: "Yes." }).waitFor();
+  assert.equal(await composer.inputValue(), "");
+  assert.deepEqual(problems, []);
+});
+
+test("renaming a conversation keeps its message and its open edit", async (t) => {
+  const { page, problems } = await studio(t, []);
+  await page.locator("[data-test=composer]").fill("A long thought");
+  await last(page).locator("[data-test=edit]:enabled").click();
+  await last(page).locator("[data-test=message-text]").fill("Half an edit");
+  await page.locator("nav.pages .to-files a").click();
+  await page.locator('.file-list [data-path="conversation.session.json"] [data-test=file-menu]').click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await page.locator("[data-test=file-name]").fill("garden");
+  await page.keyboard.press("Enter");
+  await page.locator('.file-list [data-path="garden.json"]').waitFor();
+  await page.locator(".to-talk a").click();
+  await openTalk(page, "garden.json");
+  const isKept = async () => {
+    await last(page).locator("[data-test=message-text]").waitFor();
+    assert.equal(await last(page).locator("[data-test=message-text]").inputValue(), "Half an edit");
+    assert.equal(await page.locator("[data-test=composer]").inputValue(), "A long thought");
+  };
+  await isKept();
+  await page.locator("[data-test=talk-menu]").click();
+  await page.locator("[data-test=rename-talk]").click();
+  await page.locator("[data-test=file-name]").fill("beds");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-test=talk-file]").getByText("beds.json", { exact: true }).waitFor();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  await isKept();
+  assert.deepEqual(problems, []);
+});
+
+test("an edit of a message that another window changed shows both versions", async (t) => {
+  const { page, server, path, problems } = await studio(t, []);
+  const begin = async (window, text) => {
+    await last(window).locator("[data-test=edit]:enabled").click();
+    await last(window).locator("[data-test=message-text]").fill(text);
+  };
+  await begin(page, "Mine, kept.");
+  // Escape keeps the text, and the next edit goes on with it.
+  await page.keyboard.press("Escape");
+  await last(page).locator("[data-test=message-text]").waitFor({ state: "detached" });
+  await last(page).locator("[data-test=edit]:enabled").click();
+  await focused(page, "[data-test=message-text]");
+  assert.equal(await last(page).locator("[data-test=message-text]").inputValue(), "Mine, kept.");
+  const second = await another(page, server);
+  await last(second).locator("[data-test=message-text]").fill("Theirs, kept.");
+  await last(second).locator("[data-test=save-message]").click();
+  await last(second).locator(".text", { hasText: "Theirs, kept." }).waitFor();
+  await second.close();
+  const conflict = page.locator("[data-test=message-conflict]");
+  await conflict.waitFor();
+  assert.deepEqual(await conflict.locator("pre").allTextContents(), ["Mine, kept.", "Theirs, kept."]);
+  await last(page).locator("[data-test=message-text]").focus();
+  await page.keyboard.press("Control+Enter");
+  await page.reload();
+  await conflict.waitFor();
+  assert.equal(said(path).at(-1)[1], "Theirs, kept.");
+  await conflict.locator("[data-test=keep-mine]").click();
+  await conflict.waitFor({ state: "detached" });
+  await last(page).locator("[data-test=save-message]:enabled").click();
+  await last(page).locator(".text", { hasText: "Mine, kept." }).waitFor();
+  assert.equal(said(path).at(-1)[1], "Mine, kept.");
+  assert.deepEqual(problems, []);
+});
+
+test("an edited message asks for a reply in its own conversation alone", async (t) => {
+  const { page, problems } = await studio(t, []);
+  const asked = [];
+  page.on("request", (request) => /\/turns$/.test(request.url()) && asked.push(request.url()));
+  let letGo;
+  const gate = new Promise((resolve) => (letGo = resolve));
+  await page.route("**/steps?*", async (route) => {
+    await gate;
+    await route.continue();
+  });
+  const message = page.locator(".message.of-user").last();
+  await message.locator("[data-test=edit]:enabled").click();
+  await message.locator("[data-test=message-text]").fill("Edited.");
+  await message.locator("[data-test=save-send]").click();
+  await openTalk(page, "conversation.json");
+  const taken = page.waitForResponse("**/steps?*");
+  letGo();
+  await taken;
+  await openTalk(page, "conversation.session.json");
+  await page.locator(".message .text", { hasText: "Edited." }).waitFor();
+  await page.locator("[data-test=answer]:enabled").waitFor();
+  await settled(page);
+  assert.deepEqual(asked, []);
+  assert.deepEqual(problems, []);
+});
+
+test("the browser forgets what it kept for files that are gone, but no text of this season", async (t) => {
+  const { page, problems } = await studio(t, []);
+  await page.locator("[data-test=composer]").fill("A thought");
+  await page.evaluate(() => {
+    const prefix = Object.keys(localStorage).find((key) => key.includes("/draft/")).split("/").slice(0, 2).join("/");
+    const day = 24 * 60 * 60 * 1000;
+    localStorage.setItem(`${prefix}/saved/gone`, "{}");
+    localStorage.setItem(`${prefix}/folded/gone`, "[]");
+    localStorage.setItem(`${prefix}/draft/gone//old`, JSON.stringify({ text: "old", at: Date.now() - 100 * day }));
+    localStorage.setItem(`${prefix}/draft/gone//new`, JSON.stringify({ text: "new", at: Date.now() - 10 * day }));
+  });
+  await page.reload();
+  await page.locator("[data-test=composer]").waitFor();
+  await page.waitForFunction(() => Object.keys(localStorage).filter((key) => key.includes("gone")).length === 1);
+  assert.equal(await page.evaluate(() => Object.keys(localStorage).some((key) => key.endsWith("/draft/gone//new"))), true);
+  assert.equal(await page.locator("[data-test=composer]").inputValue(), "A thought");
+  // A full storage does not stop anybody from typing, and is reported once.
+  await page.evaluate(() => {
+    const { setItem } = Storage.prototype;
+    Storage.prototype.setItem = function (...item) {
+      if (this === localStorage) throw new Error("full");
+      setItem.apply(this, item);
+    };
+  });
+  await page.locator("[data-test=composer]").pressSequentially("s and more");
+  await page.locator(".toast.error", { hasText: "storage of the browser is full" }).waitFor();
+  assert.equal(await page.locator(".toast.error").count(), 1);
+  await openTalk(page, "conversation.json");
+  await page.locator("[data-test=make-session]").waitFor();
+  await openTalk(page, "conversation.session.json");
+  await page.locator("[data-test=composer]").waitFor();
+  assert.equal(await page.locator("[data-test=composer]").inputValue(), "A thoughts and more");
+  assert.deepEqual(problems, []);
+});
+
 test("Enter sends, Shift+Enter makes a line, and an input method's Enter does neither", async (t) => {
   const { page, path, problems } = await studio(t, [words("Good.")]);
   const composer = page.locator("[data-test=composer]");
@@ -289,6 +460,29 @@ test("Markdown of messages is shown as elements or as it is, and stays harmless"
   await page.reload();
   await shown.waitFor();
   assert.equal(await shown.textContent(), text);
+  assert.deepEqual(problems, []);
+});
+
+test("a reply of hostile lines does not hold up the page", async (t) => {
+  const lines = ["*a_b".repeat(5_000), "|a".repeat(5_000), `#${" ".repeat(24_000)}\u2028x`, `${"~".repeat(24_000)}\`x`];
+  const pieces = lines.flatMap((line) => [...(line.match(/[^]{1,200}/g) ?? []), "\n\n"]);
+  const { page, problems } = await studio(t, [[...pieces.map((content) => chunk({ content })), chunk({}, "stop"), DONE]]);
+  await page.evaluate(() => {
+    // How often the reply changes between two frames.
+    window.most = 0;
+    let changes = 0;
+    new MutationObserver((all) => all.some(({ target }) => target.parentElement?.closest("[data-test=live-text]")) && (window.most = Math.max(window.most, ++changes))).observe(document.body, { subtree: true, childList: true, characterData: true });
+    const frame = () => {
+      changes = 0;
+      requestAnimationFrame(frame);
+    };
+    frame();
+  });
+  await page.locator("[data-test=composer]").fill("Well?");
+  await page.keyboard.press("Enter");
+  await last(page).locator(".text", { hasText: "|a|a" }).waitFor();
+  await page.locator("[data-test=live]").waitFor({ state: "detached" });
+  assert.ok((await page.evaluate(() => window.most)) <= 1, "the reply is drawn once per frame");
   assert.deepEqual(problems, []);
 });
 
@@ -431,6 +625,43 @@ test("conversations are renamed, searched by title and text, and deleted after a
   await page.locator("[data-test=delete-now]").click();
   await page.locator("[data-test=make-session], [data-test=composer]").first().waitFor();
   assert.deepEqual(JSON.parse(ctx(path, "session", "list", "--json")), []);
+  assert.deepEqual(problems, []);
+});
+
+test("roles have names in the language of the page", async (t) => {
+  const { page, problems } = await studio(t, []);
+  await page.locator("[data-test=lang]").click();
+  await page.locator(".message .role", { hasText: "用户" }).first().waitFor();
+  const roles = await page.locator(".message .role").allTextContents();
+  assert.deepEqual([...new Set(roles)].sort(), ["助手", "用户"]);
+  assert.ok(await last(page).getByRole("button", { name: /用户 3/ }).count());
+  await page.locator("[data-test=composer]").fill("?");
+  await page.locator("[data-test=add-message]").click();
+  assert.deepEqual(await page.getByRole("menuitem").allTextContents(), ["添加为用户消息", "添加为助手消息", "添加为系统消息"]);
+  assert.deepEqual(problems, []);
+});
+
+test("a conversation in a file is renamed and deleted from its own page", async (t) => {
+  const { page, path, problems } = await studio(t, []);
+  const file = page.locator("[data-test=talk-file]");
+  await openTalk(page, "conversation.session.json");
+  const count = await page.locator(".message").count();
+  await page.locator("[data-test=talk-menu]").click();
+  await page.locator("[data-test=rename-talk]").click();
+  await focused(page, "[data-test=file-name]");
+  await page.keyboard.type("garden");
+  await page.keyboard.press("Enter");
+  await file.getByText("garden.json", { exact: true }).waitFor();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  // The messages are read again under the new id.
+  await page.waitForFunction((count) => document.querySelectorAll(".message").length === count, count);
+  assert.ok(existsSync(join(path, "garden.json")) && !existsSync(join(path, "conversation.session.json")));
+  await file.click();
+  const row = page.locator("[data-test=conversations] li").filter({ hasText: "garden.json" });
+  await row.locator("[data-test=delete]").click();
+  await page.locator("dialog [data-test=answer]").click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.ok(!existsSync(join(path, "garden.json")));
   assert.deepEqual(problems, []);
 });
 

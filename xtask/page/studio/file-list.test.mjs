@@ -93,6 +93,25 @@ test("a rename keeps unsaved edits, and ctx.toml follows", async (t) => {
   await settled(page);
 });
 
+test("a file with edits that the server does not have is not renamed", async (t) => {
+  const { page } = await list(t);
+  await page.evaluate(() => (location.hash = "#/preset"));
+  await entry(page, "season").waitFor();
+  await page.route("**/edits", (route) => route.abort());
+  await entry(page, "season").locator("[role=switch]").click();
+  await page.locator(".bar-note.warning").waitFor();
+  await page.evaluate(() => (location.hash = "#/files"));
+  await choose(page, "agent.yaml", "Rename");
+  await page.locator("[data-test=file-name]").fill("robin");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-test=refused]", { hasText: "not saved on the server yet" }).waitFor();
+  await page.unroute("**/edits");
+  await page.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+  await page.keyboard.press("Enter");
+  await row(page, "robin.yaml").locator(".dot.on").waitFor();
+  assert.equal(await page.locator("[data-test=conflict]").count(), 0);
+});
+
 test("a file in use is not deleted; a copy is, after a question that names it", async (t) => {
   const { page, path } = await list(t);
   await choose(page, "profile.yaml", "Delete");

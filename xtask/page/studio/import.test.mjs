@@ -95,6 +95,33 @@ test("an import names what each file holds, and what changed by reason", async (
   assert.deepEqual(problems, []);
 });
 
+test("Discard ends an import, also while files are sent", async (t) => {
+  const path = folder();
+  const { page, problems } = await studio(t, path);
+  await choose(page, [asFile("Ada.json", CARD)]);
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const sent = [];
+  await page.route("**/api/import?*", async (route) => {
+    sent.push(new URL(route.request().url()).searchParams.get("name"));
+    await held;
+    await route.continue();
+  });
+  await page.locator("[data-test=files]").setInputFiles([asFile("a.json", PRESET), asFile("b.json", PRESET)]);
+  await page.locator(".import-page [role=status]").waitFor();
+  assert.equal(await page.locator("[data-test=import-write]").isDisabled(), true, "files are on their way");
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.locator(".drop-target").waitFor();
+  const discarded = page.waitForResponse(/import\/discard/);
+  release();
+  // What arrives later is discarded too.
+  await discarded;
+  await page.locator(".drop-target").waitFor();
+  assert.equal(await page.locator("[data-test=import-files], .import-page [role=status]").count(), 0);
+  assert.deepEqual(sent, ["a.json"], "the other file is not sent");
+  assert.deepEqual(problems, []);
+});
+
 test("the folder of an import is checked while it is typed", async (t) => {
   const path = folder();
   const { page, problems } = await studio(t, path);

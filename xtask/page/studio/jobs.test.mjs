@@ -1,9 +1,10 @@
 // The jobs of the specification from end to end: what is shown, and what is in the folder before and after.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, ctx, entry, files, focused, folder, open, openEntry, order, save, serve, settled } from "./harness.mjs";
+import { studio as chatting, words } from "./provider.mjs";
 
 after(close);
 const IDS = ["identity", "profile", "history", "reminder", "season"];
@@ -61,7 +62,7 @@ async function equals(page, { messages, report }) {
   const sent = page.locator(".row:not(.dropped)");
   const rows = await sent.evaluateAll((all) =>
     all.map((row) => [
-      row.querySelector(".role").textContent,
+      row.querySelector(".role").classList[1],
       Number(row.dataset.tokens),
       row.querySelector(".head").textContent,
     ]),
@@ -548,4 +549,48 @@ test("an edit that its YAML cannot express is offered as a list that is written 
   await page.locator("[data-test=dirty].on").waitFor();
   await save(page);
   assert.equal(files(path)["agent.yaml"], text, "undo gives the comments back");
+});
+
+test("clicks for five jobs, from the page Preset", async (t) => {
+  const book = { entries: { 0: { uid: 0, key: ["dragon"], comment: "Dragon", content: "No dragons here." } } };
+  const { page, path, problems } = await chatting(t, [words("Twice a week."), words("Every day.")], undefined, (path) => {
+    writeFileSync(join(path, "garden.json"), JSON.stringify(book));
+    const agent = join(path, "agent.yaml");
+    writeFileSync(agent, `${readFileSync(agent, "utf8")}\ngreetings:\n  - content: Hello.\n`);
+  });
+  const last = page.locator(".message").last();
+  await page.locator("[data-test=composer]").fill("How often?");
+  await page.keyboard.press("Enter");
+  await last.locator(".text", { hasText: "Twice a week." }).waitFor();
+  const link = (name) => page.getByRole("link", { name });
+  const counts = {};
+  /** Does a job that clicks each of these, up to a place that shows that it is done. */
+  const job = async (name, targets, done) => {
+    await link("Preset").click();
+    await entry(page, "identity").waitFor();
+    for (const target of targets) await target.click();
+    await done.first().waitFor();
+    counts[name] = targets.length;
+  };
+  await job("toggle an entry", [entry(page, "season").locator("[role=switch]")], page.locator(".entry.off[data-id=season]"));
+  await job(
+    "see why an entry is not active",
+    [link("Worldbooks"), page.locator(".book-entries tr[data-uid='0'] th button")],
+    page.locator("[data-test=why]", { hasText: "no key in the last" }),
+  );
+  await job("regenerate", [link("Chat"), last.locator("[data-test=regenerate-reply]")], last.locator(".text", { hasText: "Every day." }));
+  await job("begin a chat with a greeting", [link("Chat"), page.locator("[data-test=new-talk]")], last.locator(".text", { hasText: "Hello." }));
+  const before = files(path);
+  page.once("filechooser", (chooser) =>
+    chooser.setFiles({ name: "ada.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(CARD)) }),
+  );
+  await job(
+    "import a card and see its request",
+    [link("Import"), page.getByRole("button", { name: "Choose files" }), page.locator("#inspector-body")],
+    page.locator("[data-test=body]", { hasText: "Ada mends clocks." }),
+  );
+  assert.deepEqual(files(path), before, "the request is shown before anything is written");
+  for (const [name, count] of Object.entries(counts)) t.diagnostic(`${count} to ${name}`);
+  assert.deepEqual(Object.values(counts), [1, 2, 2, 2, 3]);
+  assert.deepEqual(problems, []);
 });

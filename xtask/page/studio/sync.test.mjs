@@ -1,7 +1,7 @@
 // Two windows, lost connections, files that change outside: no edit is lost, and none overwrites another silently.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, entry, folder, open, openEntry, save, serve, settled } from "./harness.mjs";
 
@@ -424,6 +424,113 @@ test("what the server refuses is kept until somebody gives it up", async (t) => 
   await conflict.locator("[data-test=drop-mine]").click();
   await conflict.waitFor({ state: "detached" });
   await entry(page, "reminder").locator(".cm-content").filter({ hasText: "Mine." }).waitFor();
+});
+
+test("edits that wait for a busy server are reported, and sent", async (t) => {
+  const { page } = await studio(t);
+  const refuse = (route) =>
+    route.fulfill({ status: 503, contentType: "application/json", body: '{"code":"X","message":"Busy."}' });
+  await page.route("**/edits", refuse);
+  await entry(page, "season").locator("[role=switch]").click();
+  const notice = page.locator(".toast.error", { hasText: "The server does not respond" });
+  await notice.waitFor();
+  await page.unroute("**/edits", refuse);
+  await notice.waitFor({ state: "detached" });
+  await page.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+});
+
+test("text is kept if the server rejects its form; a switch goes back", async (t) => {
+  const { page } = await studio(t);
+  const refuse = (route) =>
+    route.fulfill({ status: 422, contentType: "application/json", body: '{"code":"X","message":"Cannot write this."}' });
+  await page.route("**/edits", refuse);
+  await entry(page, "season").locator("[role=switch]").click();
+  await page.locator(".toast", { hasText: "Cannot write this." }).waitFor();
+  await page.locator(".entry[data-id=season]:not(.off)").waitFor();
+  await type(page, "reminder", "Mine.");
+  const conflict = page.locator("[data-test=conflict]");
+  await conflict.filter({ hasText: "Cannot write this." }).filter({ hasText: "Mine." }).waitFor();
+  await page.unroute("**/edits", refuse);
+  await conflict.locator("[data-test=send-again]").click();
+  await conflict.waitFor({ state: "detached" });
+  await entry(page, "reminder").locator(".head").filter({ hasText: "Mine." }).waitFor();
+});
+
+test("a file that goes and comes back is shown as it is now, and can be edited", async (t) => {
+  const { path, page } = await studio(t);
+  const place = join(path, "agent.yaml");
+  const text = readFileSync(place, "utf8");
+  await type(page, "reminder", "One two three four.");
+  await save(page);
+  rmSync(place);
+  await page.locator(".toast", { hasText: "agent.yaml was deleted or moved" }).waitFor();
+  await entry(page, "reminder").waitFor({ state: "detached" });
+  writeFileSync(place, text.replace("Answer in two sentences.", "Answer in verse."));
+  await entry(page, "reminder").locator(".head").filter({ hasText: "Answer in verse." }).waitFor();
+  await type(page, "reminder", "Answer in rhymes.");
+  await save(page);
+  assert.match(readFileSync(place, "utf8"), /Answer in rhymes\./);
+  assert.equal(await page.locator("[data-test=conflict]").count(), 0);
+});
+
+test("what was typed for a file that is gone can be copied, also after a crash", async (t) => {
+  const { path, page, context, server } = await studio(t);
+  await page.route("**/edits", (route) => route.abort());
+  await type(page, "reminder", "Mine.");
+  await page.locator(".bar-note.warning").waitFor();
+  await page.close();
+  renameSync(join(path, "agent.yaml"), join(path, "robin.yaml"));
+  const next = await context.newPage();
+  await next.goto(new URL(server.link).origin);
+  const conflict = next.locator("[data-test=conflict]");
+  await conflict.filter({ hasText: "agent.yaml no longer exists" }).filter({ hasText: "Mine." }).waitFor();
+  // It comes back, and takes the text.
+  await conflict.locator("[data-test=copy-mine]").waitFor();
+  renameSync(join(path, "robin.yaml"), join(path, "agent.yaml"));
+  await conflict.waitFor({ state: "detached" });
+  await entry(next, "reminder").locator(".head").filter({ hasText: "Mine." }).waitFor();
+  await next.waitForFunction(() => Object.keys(localStorage).every((key) => !key.includes("/unsent/")));
+});
+
+test("the text of a removed entry survives a reload", async (t) => {
+  const { page, another } = await studio(t);
+  const second = await another();
+  await page.route("**/edits", (route) => route.abort());
+  await type(page, "reminder", "Mine.");
+  await page.locator(".bar-note.warning").waitFor();
+  await entry(second, "reminder").locator("[data-test=entry-menu]").click();
+  await second.getByRole("menuitem", { name: "Delete" }).click();
+  await entry(second, "reminder").waitFor({ state: "detached" });
+  const conflict = page.locator("[data-test=conflict]");
+  const isShown = () => conflict.filter({ hasText: "The entry is gone" }).filter({ hasText: "Mine." }).waitFor();
+  await isShown();
+  await page.unroute("**/edits");
+  await page.reload();
+  await isShown();
+  assert.equal(await conflict.count(), 1);
+  await conflict.locator("[data-test=take-theirs]").click();
+  await conflict.waitFor({ state: "detached" });
+  await page.reload();
+  await page.locator(".entry").first().waitFor();
+  assert.equal(await conflict.count(), 0);
+});
+
+test("a whole text that is typed while an entry waits does not overwrite the entry silently", async (t) => {
+  const { page } = await studio(t);
+  await page.route("**/edits", (route) => route.abort());
+  await type(page, "reminder", "Mine.");
+  await page.locator(".bar-note.warning").waitFor();
+  await page.locator("[data-test=view-text]").click();
+  await page.locator("[data-test=file-text] .cm-content").click();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("# x");
+  await page.keyboard.press("Enter");
+  await page.unroute("**/edits");
+  const conflict = page.locator("[data-test=conflict]");
+  await conflict.locator("pre").last().filter({ hasText: "Mine." }).waitFor();
+  await conflict.locator("[data-test=take-theirs]").click();
+  await conflict.waitFor({ state: "detached" });
+  await page.locator("[data-test=file-text] .cm-content").filter({ hasText: "Mine." }).waitFor();
 });
 
 test("a text that is being composed is not touched", async (t) => {

@@ -8,24 +8,33 @@ use ctx_project::TurnOptions;
 
 use crate::args::{ConfigArguments, RARE};
 
-/// Compare two contexts, and find where the prompt cache breaks
+/// Compare two requests, or all requests of a log, and find where the prompt cache breaks
 ///
-/// Providers cache the prefix of a request byte for byte. Shows the first difference, the entry, macro or message that
-/// wrote it, and the messages after it. Each file is the output of `ctx assemble --json`, a request body with
-/// `messages`, or an agent. The options apply to agents.
+/// Providers cache the prefix of a request. With two files, shows the first difference, what wrote it, and what the
+/// provider has to read again. Each file is a request body of OpenAI, Anthropic or Gemini, the output of
+/// `ctx assemble --json`, or an agent. The options of a turn apply to agents.
+///
+/// With one file or folder, reads a log: one request per line, as `ctx tap` and `ctx serve --record` write it. Shows what
+/// each request could reuse of an earlier one, why it could not, and what that cost. Prices and cache rules are those that
+/// the providers publish; `--models` replaces prices.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx assemble agent.yaml --session chat.json --json > before.json\n  \
     ctx assemble agent.yaml --session chat.json --input \"And now?\" --json > after.json\n  \
     ctx diff before.json after.json\n  \
-    ctx diff agent.yaml new-agent.yaml --session chat.json")]
+    ctx diff agent.yaml new-agent.yaml --session chat.json\n  \
+    ctx diff first-request.json second-request.json\n  \
+    ctx diff requests.jsonl")]
 pub(crate) struct DiffArguments {
-    /// Earlier context
+    /// Earlier request or context, or a log
     #[arg(value_name = "A")]
     pub(crate) first: PathBuf,
-    /// Later context
+    /// Later request or context
     #[arg(value_name = "B")]
-    pub(crate) second: PathBuf,
+    pub(crate) second: Option<PathBuf>,
+    /// Show all requests of a log, also those that reuse everything
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,

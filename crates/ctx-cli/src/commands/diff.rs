@@ -1,41 +1,94 @@
-//! `ctx diff`: what two contexts have in common at their beginning.
+//! `ctx diff`: what two requests or contexts have in common at their beginning, and what a log of requests cost.
 
 use ctx_language::Language;
 use std::path::Path;
+use std::sync::Arc;
 
 use ctx_engine::inspect::{Comparison, SavedContext};
 use ctx_engine::{Compile, Engine};
 use ctx_preset_import::Document;
-use serde_json::json;
+use ctx_tokens::ModelTable;
+use ctx_traffic::LogAnalysis;
+use ctx_types::phrase;
+use ctx_wire::lint;
+use serde_json::{Value, json};
 
 use crate::args::DiffArguments;
 use crate::exit::Exit;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::error::Result;
+use ctx_project::error::{ProjectError, Result};
+use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
+use ctx_project::request_log;
 use ctx_project::turn::{self, Turn, TurnFiles};
 
-/// Compares two contexts and prints the result.
+/// Compares two files, or the requests of a log, and prints the result.
 pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit> {
     let DiffArguments { first, second, session, profile, models, worldbooks, .. } = arguments;
-    let files = [Some(first), Some(second), session.as_ref(), profile.as_ref(), models.as_ref()];
+    let files = [Some(first), second.as_ref(), session.as_ref(), profile.as_ref(), models.as_ref()];
     inputs::check_stdin(files.into_iter().flatten().chain(worldbooks))?;
     let mut sources = show::sources(language);
+    let Some(second) = second else { return log(language, arguments, &mut sources) };
     let sides = [Side::read(first, &mut sources)?, Side::read(second, &mut sources)?];
     let [first, second] = match sides {
-        [Side::Saved(first), Side::Saved(second)] => [first, second],
+        [Side::Body(first), Side::Body(second)] => {
+            let models = model_table(language, arguments, &mut sources)?;
+            let Some(comparison) = LogAnalysis::compare(models, &first, &second) else {
+                return Err(ProjectError::Unusable(phrase!("one of the two files is no request body")));
+            };
+            return show::output(
+                arguments.json,
+                || &comparison,
+                || show::requests::pair(language, &comparison),
+            );
+        }
         sides => assembled(language, sides, arguments, &mut sources)?,
     };
     let comparison = Comparison::new(&first, &second);
     show::output(arguments.json, || json!(comparison), || show::comparison(language, &comparison))
 }
 
+/// Analyzes the requests of a log.
+fn log(language: Language, arguments: &DiffArguments, sources: &mut Sources) -> Result<Exit> {
+    let models = model_table(language, arguments, sources)?;
+    let size = std::fs::metadata(&arguments.first).map_or(0, |file| file.len());
+    // Short logs need no progress.
+    let bar = (size > 64 << 20).then(|| show::Bar::bytes(size));
+    let report = request_log::analyze(&arguments.first, models, &mut |done| {
+        if let Some(bar) = &bar {
+            bar.set(done);
+        }
+    })?;
+    drop(bar);
+    let name = files::name(&arguments.first);
+    if report.requests.is_empty() {
+        return Err(ProjectError::Unusable(phrase!(
+            "`{name}` has no requests; a log has one per line, and to compare two files, name both",
+            name
+        )));
+    }
+    show::output(arguments.json, || &report, || show::requests::log(language, &report, arguments.all))
+}
+
+/// Returns the built-in models, and those of `--models` and `ctx.toml`.
+fn model_table(language: Language, arguments: &DiffArguments, sources: &mut Sources) -> Result<ModelTable> {
+    let config = project::config(language, &arguments.config, sources)?;
+    let mut models = Arc::new(ModelTable::builtin());
+    if let Some(file) = config.file("models", arguments.models.clone(), sources)? {
+        let found = inputs::add_models(&mut models, &InputFile::from(file), sources)?;
+        show::findings(language, sources, &found);
+    }
+    Ok(Arc::unwrap_or_clone(models))
+}
+
 /// What one of the two files holds.
 enum Side {
     /// A context that was saved.
     Saved(SavedContext),
+    /// A request body.
+    Body(String),
     /// An agent, or nothing that is known.
     Agent(InputFile),
 }
@@ -44,8 +97,12 @@ impl Side {
     fn read(path: &Path, sources: &mut Sources) -> Result<Self> {
         let file = InputFile::from(path);
         let bytes = sources.read(&file.path, &file.name)?;
-        let document = Document::read(&bytes, &file.name);
-        let saved = document.ok().and_then(|document| SavedContext::read(&document.value));
+        let document = Document::read(&bytes, &file.name).ok().map(|document| document.value);
+        let is_body = |value: &&Value| value.get("report").is_none() && lint::detect(value).is_some();
+        if document.as_ref().filter(is_body).is_some() {
+            return Ok(Self::Body(String::from_utf8_lossy(&bytes).into_owned()));
+        }
+        let saved = document.as_ref().and_then(SavedContext::read);
         Ok(saved.map_or_else(|| Self::Agent(InputFile { bytes: Some(bytes), ..file }), Self::Saved))
     }
 }
@@ -64,6 +121,10 @@ fn assembled(
     let mut assemble = |side| -> Result<SavedContext> {
         let file = match side {
             Side::Saved(context) => return Ok(context),
+            Side::Body(body) => {
+                let value = serde_json::from_str(&body).unwrap_or_default();
+                return Ok(SavedContext::read(&value).unwrap_or_default());
+            }
             Side::Agent(file) => file,
         };
         let files = TurnFiles { agent: Some(file), ..files.clone() };

@@ -18,6 +18,20 @@ impl Bar {
         Self(bar)
     }
 
+    /// Starts a bar for a number of bytes.
+    pub(crate) fn bytes(count: u64) -> Self {
+        let bar = ProgressBar::new(count);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {bytes} of {total_bytes}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// Sets the number of bytes that are done.
+    pub(crate) fn set(&self, done: u64) {
+        self.0.set_position(done);
+    }
+
     /// Names the current item.
     pub(crate) fn show(&self, name: &str) {
         self.0.set_message(clean_line(name));

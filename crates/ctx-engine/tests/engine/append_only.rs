@@ -3,6 +3,7 @@
 use ctx_engine::{Compile, Context, Switches, read_agent};
 use ctx_types::ports::ToolDefinition;
 use ctx_types::session::{Change, Node, NodeEdit, NodeId, NodeMetadata, Session, SessionOp};
+use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
 use ctx_types::{
     Content, GenerationKind, Message, Persist as _, PrefixMode, Reader, Role, Source, SourceKind, Trust,
     TurnInput,
@@ -639,6 +640,72 @@ fn stateless_requests_begin_with_constant_text() {
     Be brief.
     ");
     assert_eq!(reasoning(&contexts), [0, 0]);
+    let code = ctx_wire::codes::REASONING_NOT_SENT;
+    assert!(contexts[1].report.diagnostics.iter().any(|found| found.code == code));
+}
+
+/// Returns the messages of a stateless request.
+fn send_stateless(agent: &Value, with: &Compile, stored: &[(Role, &str)]) -> Vec<String> {
+    let agent = read_agent(agent.to_string().as_bytes(), "a.json").unwrap();
+    let compiled = ENGINE.compile(&agent.value, with);
+    let (session, _) = Session::linear("s", stored.iter().map(|(role, text)| Node::new(*role, *text)));
+    let turn = TurnInput::default().with(|turn| {
+        turn.is_stateless = true;
+        turn.at_millis = Some(0);
+    });
+    let context = compiled.assemble_blocking(&session, &turn).unwrap();
+    context.messages.iter().map(|message| format!("{}: {}", message.role, message.text())).collect()
+}
+
+#[test]
+fn stateless_requests_end_with_the_conversation() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "role": "user", "content": "What is the time at {{time}}?" },
+        { "role": "assistant", "content": "It is {{time}}." },
+        { "type": "chat_history" },
+        { "role": "system", "content": "Be brief.", "injectionStrategy": { "type": "depth", "depth": 2 } }] });
+    let messages =
+        send_stateless(&agent, &Compile::default(), &[(Role::User, "And now?"), (Role::Assistant, "It")]);
+    insta::assert_snapshot!(messages.join("\n"), @"
+    user: What is the time at 12:00 AM?
+    assistant: It is 12:00 AM.
+    user: And now?
+    system: Be brief.
+    assistant: It
+    ");
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "type": "chat_history" },
+        { "role": "assistant", "content": "I like rain.", "injectionStrategy": { "type": "depth", "depth": 1 } }] });
+    let messages = send_stateless(
+        &agent,
+        &Compile::default(),
+        &[(Role::User, "Hello"), (Role::Assistant, "Hi"), (Role::User, "Rain?")],
+    );
+    assert_eq!(messages.last().map(String::as_str), Some("user: Rain?"));
+}
+
+#[test]
+fn stateless_requests_begin_with_constant_lore() {
+    let entries = json!({ "entries": [
+        { "uid": 0, "key": [], "constant": true, "content": "It rains.", "position": 0, "order": 1 },
+        { "uid": 1, "key": [], "constant": true, "content": "It is {{time}}.", "position": 0, "order": 2 },
+        { "uid": 2, "key": ["lake"], "content": "The lake is cold.", "position": 0, "order": 3 }] });
+    let book = Worldbook::read(entries, &mut Reader::new());
+    let book = LoadedWorldbook { id: "b".into(), name: "b".into(), book: book.into(), is_global: true };
+    let with = Compile::default().with(|compile| compile.worldbooks = vec![book]);
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "role": "system", "content": "You are Ada." },
+        { "type": "chat_history" }] });
+    insta::assert_snapshot!(send_stateless(&agent, &with, &[(Role::User, "To the lake?")]).join("\n"), @"
+    system: It rains.
+
+    ---
+
+    You are Ada.
+    user: To the lake?
+    system: It is 12:00 AM.
+    system: The lake is cold.
+    ");
 }
 
 #[test]

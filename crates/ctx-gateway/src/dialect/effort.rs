@@ -34,12 +34,18 @@ pub(super) fn map_effort(
             ThinkingRule::Always if word == "none" => lost.push(Loss::new(field, Reason::Value)),
             _ if word == "none" => put(mapped, "thinking.type", json!("disabled")),
             ThinkingRule::Budget => {
-                let limit = mapped.get("max_tokens").and_then(Value::as_u64);
-                let most = limit.or(target.max_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
+                let limit = mapped.get("max_tokens").and_then(Value::as_u64).or(target.max_tokens);
+                if let (None, Some(max_output)) = (limit, target.rules.max_output) {
+                    // The default limit would leave no tokens for the reply.
+                    mapped.insert("max_tokens".to_owned(), json!(max_output));
+                }
+                let most = limit.or(target.rules.max_output.map(u64::from)).unwrap_or(DEFAULT_MAX_TOKENS);
                 if most > MIN_BUDGET {
                     let budget = budget_for_effort(word).min(most - 1);
-                    mapped
-                        .insert("thinking".to_owned(), json!({ "type": "enabled", "budget_tokens": budget }));
+                    let thinking = json!({ "type": "enabled", "budget_tokens": budget });
+                    mapped.insert("thinking".to_owned(), thinking);
+                } else {
+                    lost.push(Loss::new(field, Reason::Value));
                 }
             }
             _ => {
@@ -76,7 +82,7 @@ const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh",
 /// The smallest budget that Anthropic accepts, in tokens.
 const MIN_BUDGET: u64 = 1_024;
 
-/// The limit of a reply of Anthropic if client and agent set none.
+/// The limit of a reply of Anthropic if neither client nor agent nor model table has one.
 const DEFAULT_MAX_TOKENS: u64 = 4_096;
 
 fn budget_for_effort(word: &str) -> u64 {

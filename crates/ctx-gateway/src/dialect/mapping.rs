@@ -424,7 +424,19 @@ mod tests {
         };
         let high = json!({ "reasoning_effort": "high" });
         assert_eq!(budget(high.clone(), Some(2_048)), 2_047);
-        assert_eq!(budget(high, None), 4_095);
+        assert_eq!(budget(high.clone(), None), 4_095);
+        let mut body =
+            ClientRequest { parameters: high.as_object().unwrap().clone(), ..ClientRequest::default() };
+        let mut target = target(Dialect::Anthropic, ThinkingRule::Budget);
+        target.rules.max_output = Some(64_000);
+        assert!(map_request(&mut body, Dialect::OpenaiChat, target).is_empty());
+        assert_eq!(
+            (&body.parameters["max_tokens"], &body.parameters["thinking"]["budget_tokens"]),
+            (&json!(64_000), &json!(4_096))
+        );
+        let small = json!({ "reasoning_effort": "high", "max_tokens": 1_000 });
+        body.parameters = small.as_object().unwrap().clone();
+        assert_eq!(map_request(&mut body, Dialect::OpenaiChat, target).len(), 1);
         assert_eq!(budget(json!({ "reasoning_effort": "high", "max_tokens": 9_000 }), Some(2_048)), 4_096);
     }
 

@@ -1,6 +1,6 @@
 //! Exports spans with OTLP over HTTP, as JSON. A task sends batches; spans that do not fit into its queue are dropped.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ctx_types::{Phrase, phrase};
@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::FinishedSpan;
 use crate::keys::random_name;
+use crate::lock;
 
 /// Time limit for sending a batch.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -58,7 +59,7 @@ impl Exporter {
 
     pub(super) fn send(&self, ended: &FinishedSpan) {
         let Some(span) = span(ended) else { return };
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = lock(&self.open);
         if open.as_ref().is_some_and(|(sender, _)| sender.try_send(span).is_err()) {
             tracing::debug!("a span was dropped");
         }
@@ -66,7 +67,7 @@ impl Exporter {
 
     /// Sends the queued spans and waits for the collector.
     pub(crate) async fn close(&self) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let open = lock(&self.open).take();
         let Some((sender, task)) = open else { return };
         drop(sender);
         if timeout(EXPORT_TIMEOUT, task).await.is_err() {

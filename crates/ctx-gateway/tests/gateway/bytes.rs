@@ -141,7 +141,8 @@ fn dry_run_returns_request_without_sending_or_storing() {
 }
 
 /// An agent with a small token limit. Older messages become a digest.
-const SMALL: &str = "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n\
+const SMALL: &str = "name: Ada\nprefix: moving\npresetMessages:\n- {role: system, content: You are Ada.}\n\
+     - {type: chat_history}\n\
      parameters: {contextManagement: {enabled: true, maxContextTokens: 2000}, contextCompression: {autoTrigger: false}}\n";
 
 #[test]

@@ -35,13 +35,47 @@ fn places_cache_marks_unless_the_client_does() {
     let mut marked = plain.clone();
     marked["tools"][0]["cache_control"] = mark.clone();
     let mut automatic = plain.clone();
-    automatic["cache_control"] = mark;
+    automatic["cache_control"] = mark.clone();
     let anthropic = gateway(AGENT, Dialect::Anthropic, None);
     assert_eq!(marks(&anthropic, &plain), ["system", "messages"]);
     assert_eq!(marks(&anthropic, &marked), ["tools"]);
     assert_eq!(marks(&anthropic, &automatic), [""; 0]);
+    let mut block = plain.clone();
+    block["messages"][0]["content"] = json!([{ "type": "text", "text": "Hello", "cache_control": mark }]);
+    assert_eq!(marks(&anthropic, &block), ["messages"]);
+    let mut clock = plain.clone();
+    clock["system"] = json!([{ "type": "text", "text": "It is 12:00." }]);
+    assert_eq!(anthropic.post("/v1/messages", &clock).status, 200);
+    let sent = anthropic.provider.take_requests().remove(0).json();
+    assert_eq!(sent["system"].to_string().matches("ephemeral").count(), 2, "{sent}");
+    // Another API does not send this mark.
+    let chat = json!({ "model": "ada", "messages": plain["messages"], "cache_control": mark });
+    assert_eq!(anthropic.post("/v1/chat/completions", &chat).status, 200);
+    let sent = anthropic.provider.take_requests().remove(0).json();
+    assert!(sent["system"].to_string().contains("ephemeral"), "{sent}");
     assert_eq!(marks(&gateway(AGENT, Dialect::Anthropic, Some(CachePolicy::Off)), &plain), [""; 0]);
     assert_eq!(marks(&gateway(AGENT, Dialect::OpenaiChat, None), &plain), [""; 0]);
+}
+
+#[test]
+fn keeps_marks_of_tools_and_system_in_named_conversations() {
+    let agent =
+        "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n";
+    let gateway = gateway(agent, Dialect::Anthropic, None);
+    let [short, long] = [json!({ "type": "ephemeral" }), json!({ "type": "ephemeral", "ttl": "1h" })];
+    for turn in 0..5 {
+        let text = json!({ "type": "text", "text": format!("Question {turn}"), "cache_control": short });
+        let body = json!({ "model": "ada", "max_tokens": 9,
+            "tools": [{ "name": "look", "input_schema": { "type": "object" }, "cache_control": long }],
+            "system": [{ "type": "text", "text": "Be kind.", "cache_control": long }],
+            "messages": [{ "role": "user", "content": [text] }] });
+        let named = [("x-ctx-conversation", "c")];
+        let response = gateway.ask("POST", "/v1/messages", &named, body.to_string().as_bytes());
+        assert_eq!(response.status, 200, "{response:?}");
+        let sent = gateway.request().json();
+        let count = |place: &str| sent[place].to_string().matches("\"ephemeral\"").count();
+        assert_eq!(["tools", "system", "messages"].map(count), [1, 1, 1], "{sent}");
+    }
 }
 
 #[test]
@@ -95,9 +129,35 @@ fn reports_shared_prefix() {
     }
 }
 
+#[test]
+fn names_failed_turns() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let provider = Server::start(|_| Answer::json(400, &json!({ "error": { "message": "no" } })));
+    let gateway = TestGateway::open(folder, Dialect::OpenaiChat, provider);
+    let body = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] });
+    let failed = gateway.post("/v1/chat/completions", &body);
+    assert!(failed.status == 400 && failed.header("x-ctx-shared-prefix").is_some(), "{failed:?}");
+    let report = gateway.get(&format!("/turns/{}", failed.header("x-ctx-turn").unwrap())).json();
+    assert!(report["error"].is_string(), "{report}");
+}
+
+#[test]
+fn shares_prefix_after_undo() {
+    let gateway = gateway(AGENT, Dialect::OpenaiChat, None);
+    let ask = |text: &str| {
+        let body = json!({ "model": "ada", "messages": [{ "role": "user", "content": text }] }).to_string();
+        shared(&gateway.ask("POST", "/v1/chat/completions", &[("x-ctx-conversation", "c")], body.as_bytes()))
+    };
+    assert_eq!(ask("Hello")[0], 0);
+    assert!(ask("How are you?")[0] > 0);
+    assert_eq!(gateway.ask("POST", "/conversations/c/undo", &[], b"").status, 200);
+    assert!(ask("Where are you?")[0] > 0);
+}
+
 /// An agent with lore, recall and a note.
-const LONG: &str = "name: Ada\nprefix: append-only\npresetMessages:\n- {role: system, content: You are Ada.}\n\
-     - {type: chat_history}\n- {role: system, content: Answer in one sentence., depth: 4}\n\
+const LONG: &str = "name: Ada\nworldbookIds: [book]\npresetMessages:\n- {role: system, content: You are Ada.}\n\
+     - {type: chat_history}\n\
+     - {role: system, content: Answer in one sentence., injectionStrategy: {type: depth, depth: 4}}\n\
      parameters: {processors: [{id: recall, enabled: true}], contextCompression: {autoTrigger: false}}\n";
 
 /// Returns the median share of a request that repeats the previous one, in percent, of a client that sends the last
@@ -152,5 +212,7 @@ fn repeats_most_of_long_conversations() {
         median_share(&gateway, &named("single"), 1),
         median_share(&gateway, &named("window"), 9),
     ];
-    assert!(shares.iter().all(|share| *share >= 90), "{shares:?}");
+    assert!(shares.iter().all(|share| *share >= 95), "{shares:?}");
+    let sent = gateway.provider.take_requests();
+    assert!(sent.iter().all(|request| request.json().to_string().contains("The harbor master built lamp")));
 }

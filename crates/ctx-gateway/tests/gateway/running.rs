@@ -61,12 +61,22 @@ fn lists_allowed_agents_as_models() {
 }
 
 #[test]
-fn limits_lists_of_models() {
+fn limits_reads() {
     let (gateway, key) = limited(None, KeyLimits { requests: Some(2), ..KeyLimits::default() });
     let headers = [("authorization", key.as_str())];
-    let paths = ["/v1/models", "/v1beta/models/ada", "/v1/models/ada", "/v1beta/models"];
+    let paths = ["/v1/models", "/v1beta/models/ada", "/v1/models/ada", "/v1beta/models", "/conversations"];
     let statuses = paths.map(|path| gateway.ask("GET", path, &headers, b"").status);
-    assert_eq!(statuses, [200, 200, 429, 429]);
+    assert_eq!(statuses, [200, 200, 429, 429, 429]);
+}
+
+#[test]
+fn counts_no_reads_as_turns() {
+    let (gateway, key) = limited(None, KeyLimits { turns: Some(0), ..KeyLimits::default() });
+    let headers = [("authorization", key.as_str())];
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 429);
+    assert_eq!(gateway.ask("GET", "/v1/models", &headers, b"").status, 200);
+    let dry = [headers[0], ("x-ctx-dry-run", "1")];
+    assert_eq!(gateway.ask("POST", "/v1/chat/completions", &dry, &hello()).status, 200);
 }
 
 #[test]

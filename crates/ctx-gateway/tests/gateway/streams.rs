@@ -163,6 +163,30 @@ fn slows_provider_for_client_that_does_not_read() {
 }
 
 #[test]
+fn begins_streams_that_wait_for_another_turn() {
+    let folder = TestGateway::new(Dialect::OpenaiChat, vec![]).close();
+    let (release, released) = mpsc::channel::<()>();
+    let provider = Server::start(move |_| {
+        released.recv().unwrap_or_default();
+        Answer::json(200, &json!({ "choices": [{ "message": { "role": "assistant", "content": "Hi." } }] }))
+    });
+    let gateway = TestGateway::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+        options.time.ping = Duration::from_millis(10);
+    });
+    let mut body = stream_request(Dialect::OpenaiChat, "c");
+    body["stream"] = json!(false);
+    let running = gateway.send("POST", "/v1/chat/completions", &[], body.to_string().as_bytes());
+    while gateway.get("/conversations/c").status == 404 {}
+    let body = stream_request(Dialect::OpenaiChat, "c").to_string();
+    let mut waiting = gateway.send("POST", "/v1/chat/completions", &[], body.as_bytes());
+    let mut head = [0; 15];
+    waiting.read_exact(&mut head).unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200 OK");
+    drop((waiting, release));
+    assert_eq!(read(running).status, 200);
+}
+
+#[test]
 fn drains_turns_at_shutdown() {
     let steps = vec![Step::Bytes(sse(&[word("One ")], false)), Step::Stall];
     let mut gateway = TestGateway::new(Dialect::OpenaiChat, vec![Answer::stream(steps)]);

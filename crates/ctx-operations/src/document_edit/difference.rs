@@ -65,7 +65,8 @@ fn add_keys(
         match new.get(key) {
             Some(new) => add(value, new, &pointer, lists, edits),
             // A migration renames keys. Elsewhere, an equal value under another key means something else.
-            None => match added.iter().position(|(_, new)| lists == Lists::Whole && *new == value) {
+            None if lists == Lists::Items => edits.push(Edit::Remove { pointer }),
+            None => match added.iter().position(|(_, new)| *new == value) {
                 Some(index) => edits.push(Edit::Rename { pointer, key: added.remove(index).0.clone() }),
                 None => edits.push(Edit::Remove { pointer }),
             },

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use ctx_compress::request::is_summary;
+use ctx_types::internal::fingerprint_of;
 use ctx_types::{Message, Place};
 
 use crate::compression::settings::Settings;
@@ -19,6 +20,11 @@ pub struct CompressionCache {
 }
 
 impl CompressionCache {
+    /// Returns whether no message is cached.
+    pub fn is_empty(&self) -> bool {
+        self.history.is_none() && self.sent.is_empty()
+    }
+
     /// Returns whether a prefix is compressed.
     pub fn is_set(&self) -> bool {
         self.history.is_some()
@@ -106,6 +112,29 @@ impl CompressedHistory {
     }
 }
 
+/// Compares messages without their cache marks, which clients move.
 fn is_same(now: &Message, before: &Message) -> bool {
-    now.is_shared_with(before) || (now.source.id == before.source.id && now == before)
+    let is_equal = || now == before || fingerprint_of(now) == fingerprint_of(before);
+    now.is_shared_with(before) || (now.source.id == before.source.id && is_equal())
+}
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::Role;
+    use ctx_types::session::Node;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn ignores_cache_marks() {
+        let message = |text: &str, mark: Value| {
+            let mut node = Node::new(Role::User, text);
+            node.kept.set("cache_control", mark);
+            node.to_message(&"n1".into())
+        };
+        let short = message("Hello", json!({ "type": "ephemeral" }));
+        assert!(is_same(&short, &message("Hello", json!({ "type": "ephemeral", "ttl": "1h" }))));
+        assert!(!is_same(&short, &message("Bye", json!({ "type": "ephemeral" }))));
+    }
 }

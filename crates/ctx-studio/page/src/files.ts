@@ -3,7 +3,7 @@ import { batch as together, computed, effect, signal, type ReadonlySignal, type 
 import type { Edit, Edited, FileChange, FileFindings, FileView, Finding } from "./api";
 import { apply, get } from "./pointer";
 import { digest, find, isSame, originsOf, placeOf, rebase, type Batch, type EditClash } from "./rebase";
-import { access, call, CallError, isConnected, thisWindow } from "./transport";
+import { access, call, CallError, isConnected, isReachable, thisWindow } from "./transport";
 import { forget, remember, type Kept } from "./unsent";
 import { closeToast, toast } from "./announce";
 import { lang, t } from "./language";
@@ -12,6 +12,8 @@ import { lang, t } from "./language";
  * it join. */
 const PAUSE = 150;
 const RETRY = 1500;
+/** So many retries are not worth a notice. */
+const MOST_SILENT = 2;
 /** An edit that the server took is written down within a fifth of a second: so long it may have to be sent again. */
 const KEPT = 1000;
 /** The server takes no more at once. */
@@ -49,7 +51,7 @@ export class OpenFile {
   readonly failure: Signal<CallError | undefined> = signal(undefined);
   /** The value with the edits that are still on their way. */
   readonly value: ReadonlySignal<unknown> = computed(() =>
-    this.pending.value.reduce((value, batch) => apply(value, batch.edits ?? []), this.server.value?.value),
+    apply(this.server.value?.value, this.pending.value.flatMap(({ edits = [] }) => edits)),
   );
   /** The same for the text; structured edits show in it once the server has made them. */
   readonly text = computed(
@@ -91,6 +93,10 @@ export class OpenFile {
   #edited: EditClash["path"] = [];
   /** The notice of the last failure, over once a save goes through. */
   #failure = 0;
+  #lastPath = "";
+  #retries = 0;
+  /** The notice that edits wait for a busy server. */
+  #delay = 0;
 
   constructor(readonly id: string) {
     effect(() => {
@@ -100,28 +106,58 @@ export class OpenFile {
     });
   }
 
+  /** The last known path. */
+  get path(): string {
+    return this.server.value?.path ?? (this.#lastPath || this.id);
+  }
+
+  /** Whether the server no longer has the file. */
+  get isMissing(): boolean {
+    return this.failure.peek()?.status === 404;
+  }
+
   load(): Promise<void> {
     return this.#inTurn(() => this.#load());
   }
 
-  async #load(isForced = false): Promise<void> {
+  async #load(): Promise<void> {
     try {
       const view = await call<FileView>("GET", `files/${encodeURIComponent(this.id)}`);
       await this.#whenFree(view);
-      this.#take(view, { isForced });
+      if (this.isMissing) this.conflict.value = undefined;
+      this.#take(view);
       this.failure.value = undefined;
       if (this.pending.value.length > 0) this.#schedule(0);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       this.failure.value = error;
+      if (this.isMissing) return this.#close(error);
       const isWaiting = this.pending.value.length > 0 && !this.server.value;
       if (error.isOffline && isWaiting && access.value === "open") setTimeout(() => void this.load(), RETRY);
     }
   }
 
+  /** The file is gone: what was typed for it is shown until the user discards it. */
+  #close(failure: CallError): void {
+    this.failure.value = failure;
+    const [sent] = this.pending.peek();
+    this.#clashes.value = this.#clashes.peek().filter(({ lost }) => lost !== undefined);
+    this.conflict.value = sent && { kind: "refused", sent, failure };
+    if (!sent) this.server.value = undefined;
+  }
+
+  /** Forgets unsent edits of a file that the user deleted. */
+  abandon(): void {
+    this.conflict.value = undefined;
+    this.#clashes.value = [];
+    this.#taken = [];
+    this.#put([]);
+  }
+
   /** Changes the draft: at once in this page, and soon on the server. */
-  edit(...edits: Edit[]): void {
+  edit(...all: (Edit | readonly Edit[])[]): void {
     if (this.isReadOnly.value) return;
+    const edits = all.flat();
     const waiting = this.pending.value;
     const last = waiting.at(-1);
     const [only] = edits;
@@ -148,7 +184,7 @@ export class OpenFile {
     const isNext = last?.text !== undefined && !this.#sent.has(last);
     this.#edited = [];
     if (isNext) this.#put([...waiting.slice(0, -1), { ...last, text }]);
-    else this.#put([...waiting, { id: randomId(), text, was: digest(this.text.value) }]);
+    else this.#put([...waiting, { id: randomId(), text, was: [...(last?.was ?? []), digest(this.text.value)] }]);
     this.#schedule(PAUSE);
   }
 
@@ -240,7 +276,8 @@ export class OpenFile {
     const view = this.server.value;
     together(() => {
       this.#clashes.value = this.#clashes.value.filter((one) => one.place !== place);
-      if (side === "mine" || !view) return;
+      if (side === "mine") return;
+      if (!view) return this.#remember();
       const isKept = (batch: Batch, at: number) => !batch.origins?.[at] || placeOf(batch.origins[at]) !== place;
       const rest = this.pending.value.flatMap((batch): Batch[] => {
         if (batch.text !== undefined) return place === "" ? [] : [batch];
@@ -277,6 +314,7 @@ export class OpenFile {
   /** Sends once more what the server refused: a full disk may have room again. */
   async sendAgain(): Promise<void> {
     if (this.conflict.value?.kind !== "refused") return;
+    if (this.isMissing) return this.load();
     this.conflict.value = undefined;
     await this.flush();
   }
@@ -291,17 +329,19 @@ export class OpenFile {
   }
 
   /** Edits of an earlier life of this window, which the server may not have. */
-  restore(batches: Batch[]): void {
+  restore({ path, batches, lost }: Kept): void {
+    this.#lastPath = path;
     for (const batch of batches) this.#sent.add(batch);
+    this.#clashes.value = [...lost, ...this.#clashes.peek()];
     this.#put([...batches, ...this.pending.value]);
     this.#schedule(0);
   }
 
-  /** Takes a newer draft, and rebases the pending edits on it. Ignores responses with an older revision, unless the
-   * server was restarted (`isForced`). `isOwn`: the change is of this window, so nothing clashes. */
-  #take(view: FileView, { isForced = false, isOwn = false, waiting = this.pending.peek() } = {}): void {
+  /** Takes the draft of the latest response, and rebases the pending edits on it. Requests are sent one after the other,
+   * so no response is older than the one before. `isOwn`: the change is of this window, so nothing clashes. */
+  #take(view: FileView, { isOwn = false, waiting = this.pending.peek() } = {}): void {
     const known = this.server.peek();
-    if (!isForced && known && view.revision < known.revision) return;
+    this.#lastPath = view.path;
     this.#found = view.revision;
     together(() => {
       this.server.value = view;
@@ -310,9 +350,10 @@ export class OpenFile {
         const before = waiting.find(({ id }) => id === batch.id);
         if (before && this.#sent.has(before)) this.#sent.add(batch);
       }
-      if (waiting.length > 0 || this.pending.peek().length > 0) this.#put(batches);
-      const isNew = ({ place }: EditClash) => !clashes.some((clash) => clash.place === place);
+      const places = new Set(clashes.map(({ place }) => place));
+      const isNew = ({ place }: EditClash) => !places.has(place);
       if (clashes.length > 0) this.#clashes.value = [...this.#clashes.peek().filter(isNew), ...clashes];
+      if (waiting.length > 0 || this.pending.peek().length > 0) this.#put(batches);
     });
   }
 
@@ -361,7 +402,11 @@ export class OpenFile {
 
   #remember(): void {
     const all = [...this.#taken, ...this.pending.value];
-    if (all.length > 0) remember(this.id, all);
+    // A whole text can be larger than half of the storage.
+    const newest = all.findLast(({ text }) => text !== undefined);
+    const batches = all.filter((batch) => batch.text === undefined || batch === newest);
+    const lost = this.#clashes.peek().filter((clash) => clash.lost !== undefined);
+    if (batches.length + lost.length > 0) remember({ file: this.id, path: this.path, batches, lost });
     else forget(this.id);
   }
 
@@ -372,7 +417,7 @@ export class OpenFile {
       const taken = this.#taken;
       this.#taken = [];
       this.#put([...taken, ...this.pending.value]);
-      await this.#load(true);
+      await this.#load();
     });
     if (this.failure.value?.isOffline) {
       // Where another link is wanted, all is opened once more when it is there.
@@ -419,12 +464,17 @@ export class OpenFile {
       const body = { base: view.revision, ...sent };
       const answer = await call<Edited>("POST", this.#path("edits"), { body, isOfRun: true });
       this.#keep(batch);
+      closeToast(this.#delay);
+      this.#retries = this.#delay = 0;
       const rest = this.pending.value.filter(({ id }) => id !== batch.id);
-      if (!("splice" in answer)) this.#take(answer, { waiting: rest });
+      const now = "splice" in answer ? changed(view, this.server.peek()?.findings ?? [], answer, batch.edits ?? []) : answer;
+      // A whole text that was typed meanwhile does not contain the edit.
+      const isTextNext = rest.some(({ text }) => text !== undefined);
+      if (now === answer || isTextNext) this.#take(now, { waiting: rest });
       // Both together: the page never shows the edit twice or not at all.
       else
         together(() => {
-          this.server.value = changed(view, this.server.peek()?.findings ?? [], answer, batch.edits ?? []);
+          this.server.value = now;
           this.#put(rest);
         });
       return true;
@@ -438,13 +488,17 @@ export class OpenFile {
         this.#take(theirs);
         if (this.server.peek()?.revision !== view.revision) return true;
       }
-      if (error.isOffline || error.isConflict) {
+      if (error.isOffline) {
+        // Without a network or a link, the page says so anyway.
+        if (isReachable.peek() && access.peek() === "open" && ++this.#retries > MOST_SILENT)
+          this.#delay ||= toast(t().unreachable, "error");
         this.#schedule(RETRY);
         return false;
       }
-      const isFinal = (error.status === 400 || error.status === 422) && rewrite === undefined && batch.edits;
+      const isFinal = (error.status === 400 || error.status === 422) && rewrite === undefined && !isTyped(batch);
       // What was typed is lost only if somebody says so.
-      if (!isFinal) this.conflict.value = { kind: "refused", sent: batch, failure: error };
+      if (error.status === 404) this.#close(error);
+      else if (!isFinal) this.conflict.value = { kind: "refused", sent: batch, failure: error };
       else {
         // The server will never take it, so it does not stay in the way of the next ones.
         this.#put(this.pending.value.filter(({ id }) => id !== batch.id));
@@ -466,6 +520,13 @@ export class OpenFile {
 function changed(view: FileView, findings: Finding[], { splice, ...now }: FileChange, edits: readonly Edit[]): FileView {
   const text = view.text.slice(0, splice.from) + splice.text + view.text.slice(splice.to);
   return { ...view, ...now, findings, text, value: apply(view.value, edits) };
+}
+
+/** Whether a batch contains text. */
+function isTyped({ edits, text }: Batch): boolean {
+  const isText = (edit: Edit) =>
+    edit.op === "insert" || edit.op === "rename" || (edit.op === "set" && !["boolean", "number"].includes(typeof edit.value));
+  return text !== undefined || edits?.some(isText) === true;
 }
 
 /** A batch as the server takes it: in several if it is long. One that is short stays the same object. */
@@ -524,7 +585,7 @@ export function openFiles(): IterableIterator<OpenFile> {
 
 /** Takes over edits that were not sent before the page was closed, and sends them. */
 export function resume(kept: Kept[]): void {
-  for (const one of kept) file(one.file).restore(one.batches);
+  for (const one of kept) file(one.file).restore(one);
 }
 
 export function randomId(): string {

@@ -21,6 +21,12 @@ export function t(): Texts {
   return texts.value;
 }
 
+/** The name of a role; of an unknown one, the word in the file. */
+export function roleName(role: string): string {
+  const { roles } = t();
+  return Object.hasOwn(roles, role) ? (roles[role] ?? role) : role;
+}
+
 export function chooseLang(next: Lang): void {
   localStorage.setItem(KEY, next);
   lang.value = next;

@@ -1,9 +1,10 @@
 // Starts the page: the token, the folder, the preview, the notices.
 import { render } from "preact";
 import { access, enter } from "./transport";
+import { prune } from "./storage";
 import { identify, leftBehind, openWindows } from "./unsent";
 import { followLanguage, openFiles, resume } from "./files";
-import { followRegistry, loadProject } from "./project";
+import { followRegistry, loadProject, projectInfo } from "./project";
 import { followPreview } from "./preview";
 import { listen, outside } from "./notices";
 import { followPipeline } from "./pipeline/state";
@@ -34,6 +35,7 @@ async function start(): Promise<void> {
   await loadProject();
   // Behind it, since it tells from where on this window hears of changes; and before anything is shown to be edited.
   resume(leftBehind(alive));
+  if (projectInfo.value?.isCut === false) prune(new Set(projectInfo.value.files.map(({ id }) => id)));
   followPin();
   followTitle();
   followLanguage();

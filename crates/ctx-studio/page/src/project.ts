@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import type { AnchorInfo, Project, ProjectFile, Registry } from "./api";
 import { call, CallError } from "./transport";
 import { toast } from "./announce";
-import { file, type OpenFile } from "./files";
+import { file, openFiles, type OpenFile } from "./files";
 import { go, route, type PageName } from "./route";
 import { suggestLang, lang, t } from "./language";
 import { chooseInputs } from "./turn";
@@ -93,6 +93,9 @@ export async function loadProject(): Promise<void> {
     const isGone = shown && !loaded.files.some(({ id }) => id === shown.id);
     if (isGone && !leaving.has(shown.id)) toast(t().fileGone(shown.path), "error");
     projectInfo.value = loaded;
+    const ids = new Set(loaded.files.map(({ id }) => id));
+    // A file that left the list, or came back.
+    for (const one of openFiles()) if (ids.has(one.id) === one.isMissing) void one.load();
     projectFailure.value = undefined;
     chooseInputs(loaded, defaults());
     // An agent that cannot be read is none, and yet what somebody came to mend.

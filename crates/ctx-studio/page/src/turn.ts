@@ -72,5 +72,10 @@ function read(): { inputs: Inputs; turn: Turn } | undefined {
 }
 
 function write(): void {
-  sessionStorage.setItem(key(), JSON.stringify({ inputs: inputs.value, turn: turn.value }));
+  const text = JSON.stringify({ inputs: inputs.value, turn: turn.value });
+  try {
+    sessionStorage.setItem(key(), text);
+  } catch {
+    // The storage is full: the message is kept as a draft.
+  }
 }

@@ -1,10 +1,15 @@
 // Edits that the server has not acknowledged, kept in `localStorage` so that a crash or a reload loses none.
-import type { Batch } from "./rebase";
+import type { Batch, EditClash } from "./rebase";
+import { isObject } from "./pointer";
+import { drop, keep } from "./storage";
 import { project, setWindowId } from "./transport";
 
 export interface Kept {
   file: string;
+  path: string;
   batches: Batch[];
+  /** Typed texts of removed entries. */
+  lost: EditClash[];
 }
 
 const WINDOW = "ctx-studio/window";
@@ -12,16 +17,12 @@ let own = "";
 
 const prefix = () => `ctx-studio/${project}/unsent/`;
 
-export function remember(file: string, batches: Batch[]): void {
-  try {
-    localStorage.setItem(`${prefix()}${own}/${file}`, JSON.stringify(batches));
-  } catch {
-    // A full storage is no reason to refuse typing: the edit is on its way to the server anyway.
-  }
+export function remember({ file, ...kept }: Kept): void {
+  keep(`${prefix()}${own}/${file}`, JSON.stringify(kept));
 }
 
 export function forget(file: string): void {
-  localStorage.removeItem(`${prefix()}${own}/${file}`);
+  drop(`${prefix()}${own}/${file}`);
 }
 
 /** Gives this window its id. A copied tab has the id of its origin, which still holds the lock: it gets a new one. */
@@ -30,6 +31,11 @@ export async function identify(): Promise<void> {
   own = before && (await hold(before)) ? before : await fresh();
   sessionStorage.setItem(WINDOW, own);
   setWindowId(own);
+}
+
+/** Whether a window is closed. */
+export async function isClosed(window: string): Promise<boolean> {
+  return !(await openWindows()).has(lockName(window));
 }
 
 /** The locks of the windows that are open. */
@@ -46,8 +52,8 @@ export function leftBehind(alive: ReadonlySet<string | undefined>): Kept[] {
     const file = rest.join("/");
     if (window !== own && alive.has(lockName(window))) continue;
     try {
-      const batches = JSON.parse(localStorage.getItem(key) ?? "[]") as Batch[];
-      if (Array.isArray(batches) && batches.length > 0) found.push({ file, batches });
+      const kept = JSON.parse(localStorage.getItem(key) ?? "null") as Omit<Kept, "file">;
+      if (isObject(kept)) found.push({ ...kept, file });
     } catch {
       // Not ours.
     }

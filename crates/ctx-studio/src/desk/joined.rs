@@ -1,6 +1,6 @@
 //! Joins a draft with the changes of another program, entry by entry.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use ctx_project::drafts::{Edit, Lists, difference};
 use ctx_types::internal::pointer_step;
@@ -36,11 +36,19 @@ pub(super) struct Versions<'v> {
     pub(super) theirs: Option<&'v Value>,
 }
 
-/// Returns the edits that apply the draft's changes to the file, or the entries that both sides changed.
-pub(super) fn joined(versions: Versions<'_>, choose: Choose<'_>) -> Result<Vec<Edit>, Vec<Clash>> {
-    let mut join = Join { choose, edits: Vec::new(), clashes: Vec::new() };
+/// Maximum number of edits and clashes of a join.
+const MAX_EDITS: usize = 2_000;
+
+/// Returns the edits that apply the draft's changes to the file, or the entries that both sides changed. `None` if
+/// there are too many.
+pub(super) fn joined(versions: Versions<'_>, choose: Choose<'_>) -> Option<Result<Vec<Edit>, Vec<Clash>>> {
+    let mut join = Join { choose, edits: Vec::new(), clashes: Vec::new(), is_full: false };
     join.add("", "", Level::Container, versions);
-    if join.clashes.is_empty() { Ok(join.edits) } else { Err(join.clashes) }
+    let Join { edits, clashes, is_full, .. } = join;
+    if is_full || edits.len() + clashes.len() > MAX_EDITS {
+        return None;
+    }
+    Some(if clashes.is_empty() { Ok(edits) } else { Err(clashes) })
 }
 
 impl<'v> Versions<'v> {
@@ -101,6 +109,8 @@ struct Join<'c> {
     choose: Choose<'c>,
     edits: Vec<Edit>,
     clashes: Vec<Clash>,
+    /// Whether edits are missing, since a list needs too many.
+    is_full: bool,
 }
 
 impl Join<'_> {
@@ -151,24 +161,33 @@ impl Join<'_> {
 
     fn add_items(&mut self, place: &str, at: &str, [base, mine, theirs]: &[Items<'_>; 3]) {
         let wanted = self.wanted(place, [base, mine, theirs]);
-        let mut now = theirs.names.clone();
-        let kept: HashSet<&String> = wanted.iter().collect();
-        for index in (0..now.len()).rev().filter(|index| !kept.contains(&theirs.names[*index])) {
-            self.edits.push(Edit::Remove { pointer: format!("{at}/{index}") });
-            now.remove(index);
+        let places: HashMap<&String, usize> = wanted.iter().zip(0..).collect();
+        // Place of each item of the file in the joined list. `None` if it is removed.
+        let there: Vec<Option<usize>> = theirs.names.iter().map(|name| places.get(name).copied()).collect();
+        let mut now: Vec<usize> = there.iter().flatten().copied().collect();
+        let stays = rising(&now, wanted.len());
+        let changed = there.len() - now.len() + stays.iter().filter(|stays| !**stays).count();
+        if self.edits.len() + changed > MAX_EDITS {
+            self.is_full = true;
+            return;
         }
-        for (index, name) in wanted.iter().enumerate() {
-            if now.get(index) == Some(name) {
-                continue;
-            }
-            let pointer = |index: usize| format!("{at}/{index}");
-            if let Some(from) = now.iter().position(|other| other == name) {
-                self.edits.push(Edit::Move { pointer: pointer(from), to: index });
+        let removed = there.iter().enumerate().rev().filter(|(_, place)| place.is_none());
+        self.edits.extend(removed.map(|(index, _)| Edit::Remove { pointer: format!("{at}/{index}") }));
+        for (index, name) in wanted.iter().enumerate().filter(|(index, _)| !stays[*index]) {
+            let from = now.iter().position(|other| *other == index);
+            if let Some(from) = from {
                 now.remove(from);
-            } else if let Some(value) = mine.get(name) {
-                self.edits.push(Edit::Insert { pointer: pointer(index), value: value.clone() });
             }
-            now.insert(index, name.clone());
+            // All items before it are in order now.
+            let before =
+                index.checked_sub(1).and_then(|before| now.iter().position(|other| *other == before));
+            let to = before.map_or(0, |before| before + 1);
+            if let Some(from) = from {
+                self.edits.push(Edit::Move { pointer: format!("{at}/{from}"), to });
+            } else if let Some(value) = mine.get(name) {
+                self.edits.push(Edit::Insert { pointer: format!("{at}/{to}"), value: value.clone() });
+            }
+            now.insert(to, index);
         }
         for (index, name) in wanted.iter().enumerate() {
             let versions = Versions { base: base.get(name), mine: mine.get(name), theirs: theirs.get(name) };
@@ -186,11 +205,20 @@ impl Join<'_> {
             !common.filter_map(|name| places.get(name)).is_sorted()
         };
         let (first, second) = if is_moved { (mine, theirs) } else { (theirs, mine) };
-        let mut wanted = first.names.clone();
-        for (index, name) in second.names.iter().enumerate().filter(|(_, name)| first.get(name).is_none()) {
-            let mut before = second.names[..index].iter().rev();
-            let after = before.find_map(|before| wanted.iter().position(|other| other == before));
-            wanted.insert(after.map_or(0, |after| after + 1), name.clone());
+        // Items of the second list only, by the item of both lists that they follow.
+        let mut runs: HashMap<Option<&String>, Vec<&String>> = HashMap::new();
+        let mut before = None;
+        for name in &second.names {
+            if first.get(name).is_some() {
+                before = Some(name);
+            } else {
+                runs.entry(before).or_default().push(name);
+            }
+        }
+        let mut wanted: Vec<String> = Vec::new();
+        for name in std::iter::once(None).chain(first.names.iter().map(Some)) {
+            wanted.extend(name.cloned());
+            wanted.extend(runs.get(&name).into_iter().flatten().copied().cloned());
         }
         wanted.retain(|name| {
             let (was, mine, theirs) = (base.get(name), mine.get(name), theirs.get(name));
@@ -208,6 +236,29 @@ impl Join<'_> {
     }
 }
 
+/// Returns which of `count` numbers are in a longest rising sequence of a list without duplicates. O(n log n).
+fn rising(list: &[usize], count: usize) -> Vec<bool> {
+    // For each length, the index of the smallest end of a sequence.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut previous: Vec<Option<usize>> = Vec::with_capacity(list.len());
+    for (index, number) in list.iter().enumerate() {
+        let shorter = ends.partition_point(|end| list[*end] < *number);
+        previous.push(shorter.checked_sub(1).map(|last| ends[last]));
+        if shorter == ends.len() {
+            ends.push(index);
+        } else {
+            ends[shorter] = index;
+        }
+    }
+    let mut is_in = vec![false; count];
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        is_in[list[index]] = true;
+        next = previous[index];
+    }
+    is_in
+}
+
 /// Returns the id of an entry.
 fn id_of(item: &Value) -> Option<String> {
     let id = item.get("id").or_else(|| item.get("uid"))?;
@@ -216,6 +267,8 @@ fn id_of(item: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::subsequence;
     use serde_json::json;
 
     use super::*;
@@ -226,7 +279,7 @@ mod tests {
         let whole = |list: &Value| json!({ "name": "Ada", "presetMessages": list });
         let [base, mine, theirs] = [base, mine, theirs].map(whole);
         let versions = Versions { base: Some(&base), mine: Some(&mine), theirs: Some(&theirs) };
-        let made = joined(versions, &|_| None).map(|edits| {
+        let made = joined(versions, &|_| None).unwrap().map(|edits| {
             let mut value = theirs.clone();
             for edit in edits {
                 edit.apply(&mut value).unwrap();
@@ -274,11 +327,63 @@ mod tests {
         let [base, mine, theirs] =
             ["old", "mine", "theirs"].map(|text| json!({ "entries": { "0": entry("0", text) } }));
         let versions = Versions { base: Some(&base), mine: Some(&mine), theirs: Some(&theirs) };
-        assert_eq!(joined(versions, &|_| None).unwrap_err()[0].place, "/entries/0");
-        assert_eq!(joined(versions, &|_| Some(Side::Theirs)).unwrap(), []);
+        assert_eq!(joined(versions, &|_| None).unwrap().unwrap_err()[0].place, "/entries/0");
+        assert_eq!(joined(versions, &|_| Some(Side::Theirs)).unwrap().unwrap(), []);
         let set = Edit::Set { pointer: "/entries/0/content".to_owned(), value: json!("mine") };
-        assert_eq!(joined(versions, &|_| Some(Side::Mine)).unwrap(), [set]);
+        assert_eq!(joined(versions, &|_| Some(Side::Mine)).unwrap().unwrap(), [set]);
         let unknown = Versions { base: None, ..versions };
-        assert_eq!(joined(unknown, &|_| None).unwrap_err()[0].place, "/entries/0");
+        assert_eq!(joined(unknown, &|_| None).unwrap().unwrap_err()[0].place, "/entries/0");
+    }
+
+    fn list(ids: impl Iterator<Item = usize>) -> Value {
+        json!({ "list": ids.map(|id| entry(&id.to_string(), "old")).collect::<Vec<_>>() })
+    }
+
+    /// Joins three lists of ids; the number of edits, and the list.
+    fn join_lists(base: &Value, mine: &Value, theirs: &Value) -> Option<(usize, Value)> {
+        let versions = Versions { base: Some(base), mine: Some(mine), theirs: Some(theirs) };
+        let edits = joined(versions, &|_| None)?.unwrap();
+        let mut value = theirs.clone();
+        for edit in &edits {
+            edit.apply(&mut value).unwrap();
+        }
+        Some((edits.len(), value))
+    }
+
+    #[test]
+    fn moves_few_items_of_long_list() {
+        let (half, all) = (50_000, 100_000);
+        let base = list(0..half);
+        let mine = list((1..half).chain([0]));
+        let expected = list((1..all).chain([0]));
+        let joined = join_lists(&base, &mine, &list(0..all));
+        // Not compared by `assert_eq!`, which would print both.
+        assert!(joined.is_some_and(|(count, made)| count == 1 && made == expected));
+        let mine = list(0..half - 1);
+        let theirs = list((0..half).rev());
+        let joined = join_lists(&base, &mine, &theirs);
+        assert!(joined.is_some_and(|(count, made)| count == 1 && made == list((0..half - 1).rev())));
+    }
+
+    #[test]
+    fn refuses_too_many_edits() {
+        let count = 50_000;
+        let base = list(0..count);
+        for mine in [list((0..count).rev()), list(0..2 * count), list(0..0)] {
+            assert!(join_lists(&base, &mine, &base).is_none());
+        }
+    }
+
+    fn any_ids() -> impl Strategy<Value = Vec<usize>> {
+        subsequence((0..12).collect::<Vec<usize>>(), 0..=12).prop_shuffle()
+    }
+
+    proptest! {
+        #[test]
+        fn makes_list_of_draft_from_unchanged_file(base in any_ids(), mine in any_ids()) {
+            let [base, mine] = [base, mine].map(|ids| list(ids.into_iter()));
+            let (_, made) = join_lists(&base, &mine, &base).unwrap();
+            prop_assert_eq!(made, mine);
+        }
     }
 }

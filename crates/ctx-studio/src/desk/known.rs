@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ctx_project::files::{Stamp, hash};
+use ctx_project::files::Stamp;
 use ctx_types::phrase;
 
 use super::open_file::OpenFile;
@@ -24,6 +24,8 @@ pub(super) type ReadFile = (FileKind, String, Option<Arc<[u8]>>);
 pub(super) struct State {
     pub(super) files: BTreeMap<String, KnownFile>,
     pub(super) is_cut: bool,
+    /// First revision of a file that comes: above those of all files that went, since it may be one of them.
+    pub(super) first_revision: u64,
 }
 
 /// A file of the folder, and its draft if somebody looks at it.
@@ -50,17 +52,22 @@ impl State {
     ) -> bool {
         let listed: BTreeSet<String> = read.iter().map(|(id, ..)| id.clone()).collect();
         let before = self.files.len();
+        let mut first = self.first_revision;
         self.files.retain(|id, file| {
-            let is_dirty = file.open.as_ref().is_some_and(OpenFile::is_dirty);
             let is_saved_since = known.get(id).is_none_or(|(stamp, _)| *stamp != file.stamp);
-            listed.contains(id) || is_dirty || is_saved_since
+            let stays = listed.contains(id) || file.is_dirty() || is_saved_since;
+            if !stays {
+                first = first.max(file.revision + 1);
+            }
+            stays
         });
+        self.first_revision = first;
         let mut is_new = self.files.len() != before || self.is_cut != is_cut;
         self.is_cut = is_cut;
         for (id, found, before, told) in read {
             let known = self.files.entry(id.clone()).or_insert_with(|| {
                 is_new = true;
-                KnownFile::gone(&found.path)
+                KnownFile::gone(&found.path, first)
             });
             known.is_read_only = found.is_read_only;
             if known.stamp != before {
@@ -71,7 +78,9 @@ impl State {
                 known.stamp = found.stamp;
                 continue;
             };
-            let is_changed = hash != known.hash && !known.hash.is_empty();
+            // A window may show another text of each file that it could have seen.
+            let is_seen = !known.hash.is_empty();
+            let is_changed = hash != known.hash && (is_seen || known.revision > 0);
             if is_changed && known.open.is_some() && bytes.is_none() {
                 // Somebody has begun to look at it meanwhile: the next look reads it.
                 continue;
@@ -86,12 +95,19 @@ impl State {
             let is_taken = match (&mut known.open, bytes) {
                 // What the other program wrote is a step that can be taken back, as those before it.
                 (Some(open), Some(bytes)) => open.follow(&known.path, kind, bytes),
-                (open, _) => open.is_none(),
+                (open, _) => open.is_none() && is_seen,
             };
             known.revision += u64::from(is_taken);
             notices.tell(NoticeKind::File, Some(&id), Some(known.revision), None);
         }
         is_new
+    }
+
+    /// Forgets a file.
+    pub(super) fn remove(&mut self, id: &str) -> Option<KnownFile> {
+        let file = self.files.remove(id)?;
+        self.first_revision = self.first_revision.max(file.revision + 1);
+        Some(file)
     }
 
     /// Closes files that nobody has edited, where many are open.
@@ -113,39 +129,34 @@ impl State {
 
 impl KnownFile {
     /// A file that was not seen yet, or is no longer there.
-    pub(super) fn gone(path: &str) -> Self {
+    pub(super) fn gone(path: &str, revision: u64) -> Self {
         Self {
             path: path.to_owned(),
             stamp: Stamp::default(),
             kind: kind_of(path, b""),
             hash: String::new(),
             is_read_only: false,
-            revision: 0,
+            revision,
             open: None,
         }
     }
 
-    /// Reads the file, unless it is open; also where the last edit was taken back that what another program wrote could
-    /// not be joined with.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.open.as_ref().is_some_and(OpenFile::is_dirty)
+    }
+
+    /// Reads the file, unless it is open. If it has changed since the last look, the next one reports that to windows.
     pub(super) fn opened(&mut self, folder: &Folder) -> Result<(), Refusal> {
-        let is_behind = |open: &OpenFile| open.base_hash != self.hash && !open.is_dirty();
-        if self.open.as_ref().is_some_and(|open| !is_behind(open)) {
+        if self.open.is_some() {
             return Ok(());
         }
-        let bytes: Option<Arc<[u8]>> = folder.read(&self.path)?.map(Arc::from);
-        match (&mut self.open, bytes) {
-            (Some(open), Some(bytes)) => {
-                self.hash = hash(&bytes);
-                self.revision += u64::from(open.follow(&self.path, self.kind, bytes));
-            }
-            // It is gone: what was seen of it last is shown.
-            (Some(_), None) => {}
-            (None, Some(bytes)) => {
-                self.hash = hash(&bytes);
-                self.open = Some(OpenFile::open(&self.path, self.kind, bytes));
-            }
-            (None, None) => return Err(Refusal::not_found(phrase!("no such file"))),
+        let bytes = folder.read(&self.path)?.ok_or_else(|| Refusal::not_found(phrase!("no such file")))?;
+        let open = OpenFile::open(&self.path, self.kind, bytes.into());
+        if self.hash.is_empty() {
+            self.hash.clone_from(&open.base_hash);
         }
+        self.revision += u64::from(self.hash != open.base_hash);
+        self.open = Some(open);
         Ok(())
     }
 

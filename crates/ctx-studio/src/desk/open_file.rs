@@ -1,6 +1,7 @@
 //! An open file: its draft, the bytes on disk, and clashing changes of another program.
 
-use std::collections::VecDeque;
+use std::cell::OnceCell;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,8 @@ pub(super) struct OpenFile {
     draft: Draft,
     /// What the draft is made from; none where only its hash is known.
     base: Option<Arc<[u8]>>,
+    /// `base` as a draft, read on demand.
+    base_draft: OnceCell<Option<Draft>>,
     pub(super) base_hash: String,
     kind: FileKind,
     has_mark: bool,
@@ -54,10 +57,10 @@ pub(super) struct OpenFile {
     pub(super) found: Option<(u64, Arc<Found>)>,
 }
 
-/// The bytes of another program, and the entries that clash with the draft.
+/// The file of another program, and the entries that clash with the draft.
 #[derive(Debug)]
 pub(super) struct OutsideFile {
-    bytes: Arc<[u8]>,
+    disk: Box<OpenFile>,
     pub(super) view: Outside,
 }
 
@@ -115,6 +118,7 @@ impl OpenFile {
             draft,
             beginning,
             base: Some(bytes),
+            base_draft: OnceCell::new(),
             base_hash,
             kind,
             has_mark,
@@ -339,35 +343,44 @@ impl OpenFile {
     /// Joins the bytes of another program with the draft; returns whether they could be joined. If both changed the
     /// same entry, keeps the draft and sets `outside`.
     pub(super) fn follow(&mut self, path: &str, kind: FileKind, bytes: Arc<[u8]>) -> bool {
-        let disk = Self::open(path, kind, bytes.clone());
+        self.follow_disk(path, Self::open(path, kind, bytes))
+    }
+
+    /// Tries again to join the bytes that clashed, after the draft changed.
+    pub(super) fn follow_again(&mut self, path: &str) -> bool {
+        let outside = self.outside.take();
+        outside.is_some_and(|outside| self.follow_disk(path, *outside.disk))
+    }
+
+    fn follow_disk(&mut self, path: &str, disk: Self) -> bool {
         match self.joined(path, &disk, &|_| None) {
             Ok(text) => {
                 self.take(&text, disk);
                 true
             }
             Err(clashes) => {
-                let view = Outside { hash: disk.base_hash, clashes };
-                self.outside = Some(OutsideFile { bytes, view });
+                let view = Outside { hash: disk.base_hash.clone(), clashes };
+                self.outside = Some(OutsideFile { disk: Box::new(disk), view });
                 false
             }
         }
     }
 
-    /// Tries again to join the bytes that clashed, after the draft changed.
-    pub(super) fn follow_again(&mut self, path: &str, kind: FileKind) -> bool {
-        let outside = self.outside.take();
-        outside.is_some_and(|outside| self.follow(path, kind, outside.bytes))
-    }
-
     /// Joins the bytes of another program with the chosen version of each clashing entry.
-    pub(super) fn resolve(&mut self, path: &str, kind: FileKind, asked: &Resolve) -> Result<(), Halt> {
-        let outside = self.outside.as_ref().filter(|outside| outside.view.hash == asked.hash);
-        let disk = Self::open(path, kind, outside.ok_or(Halt::Stale)?.bytes.clone());
-        let is_theirs = |place: &str| asked.theirs.iter().any(|theirs| theirs == place);
-        let choose = |place: &str| Some(if is_theirs(place) { Side::Theirs } else { Side::Mine });
-        let text = self.joined(path, &disk, &choose).map_err(|_| Halt::Stale)?;
-        self.take(&text, disk);
-        Ok(())
+    pub(super) fn resolve(&mut self, path: &str, asked: &Resolve) -> Result<(), Halt> {
+        let outside = self.outside.take_if(|outside| outside.view.hash == asked.hash).ok_or(Halt::Stale)?;
+        let OutsideFile { disk, view } = outside;
+        let shown: HashSet<&str> = view.clashes.iter().map(|clash| clash.place.as_str()).collect();
+        let theirs: HashSet<&str> = asked.theirs.iter().map(String::as_str).collect();
+        let side = |place: &str| if theirs.contains(place) { Side::Theirs } else { Side::Mine };
+        let joined = self.joined(path, &disk, &|place| shown.contains(place).then(|| side(place)));
+        if let Ok(text) = joined {
+            self.take(&text, *disk);
+            return Ok(());
+        }
+        // Other entries clash than those that the user chose from.
+        self.follow_disk(path, *disk);
+        Err(Halt::Stale)
     }
 
     fn take(&mut self, text: &str, mut disk: Self) {
@@ -382,6 +395,9 @@ impl OpenFile {
     fn joined(&self, path: &str, disk: &Self, choose: Choose<'_>) -> Result<String, Vec<Clash>> {
         if !self.is_dirty() {
             return Ok(disk.draft.text().to_owned());
+        }
+        if self.base_hash == disk.base_hash {
+            return Ok(self.draft.text().to_owned());
         }
         let joined = self.joined_by_entry(path, disk, choose);
         joined.unwrap_or_else(|| match choose("") {
@@ -403,26 +419,27 @@ impl OpenFile {
     ) -> Option<Result<String, Vec<Clash>>> {
         let is_open = !self.is_closed && !disk.is_closed && self.kind == disk.kind;
         let (mine, theirs) = (self.draft.value().filter(|_| is_open)?, disk.draft.value()?);
-        let base = self.base.as_deref().and_then(|base| Draft::open(path, base).ok());
-        let was = match &base {
+        let read = || self.base.as_deref().and_then(|base| Draft::open(path, base).ok());
+        let base = self.base_draft.get_or_init(read);
+        let was = match base {
             Some(base) => Some(base.value()?),
             None if mine == theirs => return None,
             None => None,
         };
         let versions = Versions { base: was, mine: Some(mine), theirs: Some(theirs) };
         // Keeps comments and formatting: the edits go into the text that changed more than its values.
-        let (text, edits) = match &base {
+        let (text, edits) = match base {
             Some(base) if !is_said_by_values(base, &self.draft) => {
                 if !is_said_by_values(base, &disk.draft) {
                     return None;
                 }
                 let (mine, theirs) = (versions.theirs, versions.mine);
                 let edits =
-                    joined(Versions { mine, theirs, ..versions }, &|place| choose(place).map(Side::other));
+                    joined(Versions { mine, theirs, ..versions }, &|place| choose(place).map(Side::other))?;
                 let swapped = |Clash { place, mine, theirs }| Clash { place, mine: theirs, theirs: mine };
                 (&self.draft, edits.map_err(|clashes| clashes.into_iter().map(swapped).collect::<Vec<_>>()))
             }
-            _ => (&disk.draft, joined(versions, choose)),
+            _ => (&disk.draft, joined(versions, choose)?),
         };
         let edits = match edits {
             Ok(edits) => edits,
@@ -438,6 +455,7 @@ impl OpenFile {
         self.bytes = None;
         self.outside = None;
         self.base = disk.base;
+        self.base_draft = disk.base_draft;
         self.base_hash = disk.base_hash;
         self.has_mark = disk.has_mark;
         self.is_closed = disk.is_closed;
@@ -490,8 +508,8 @@ fn is_said_by_values(base: &Draft, changed: &Draft) -> bool {
         return true;
     }
     let versions = Versions { base: base.value(), mine: changed.value(), theirs: base.value() };
+    let Some(Ok(edits)) = joined(versions, &|_| None) else { return false };
     let mut draft = base.clone();
-    let edits = joined(versions, &|_| None).unwrap_or_default();
     draft.edit_all(&edits).is_ok() && draft.text() == changed.text()
 }
 

@@ -52,21 +52,19 @@ pub(crate) fn duplicate(server: &Server, call: &Call) -> Result<Reply, Refusal> 
 /// Renames a file, and changes the files that name it.
 pub(crate) fn rename(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let (path, to) = paths(server, call)?;
+    let _writing = server.talks.begin();
     server.turns.refuse_running(call.part("f"))?;
     let redirected = redirected(server, &path, &to)?;
-    let id = server.desk.rename(call.part("f"), &to, by(call))?;
+    let id = server.desk.rename(call.part("f"), &to, &redirected, by(call))?;
     // The journal names the file of a draft.
     server.keep();
-    for file in redirected {
-        server.desk.folder.write(&file.path, &file.bytes)?;
-    }
-    server.look();
     Reply::json(&CreatedFile { id, path: to })
 }
 
 pub(crate) fn delete(server: &Server, call: &Call) -> Result<Reply, Refusal> {
     let DeleteFile {} = call.json()?;
     let path = changeable(server, call)?;
+    let _writing = server.talks.begin();
     server.turns.refuse_running(call.part("f"))?;
     refuse_used(server, &path)?;
     server.desk.delete(call.part("f"), by(call))?;
@@ -205,5 +203,46 @@ fn template(kind: FileKind, name: &str, language: Language) -> String {
 "#
         ),
         FileKind::Settings | FileKind::Config | FileKind::Other => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use axum::http::HeaderMap;
+    use ctx_engine::Engine;
+
+    use super::*;
+    use crate::studio::Studio;
+
+    #[test]
+    fn deletes_conversation_after_step_in_progress() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("project");
+        let path = folder.join("chat.json");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(&path, r#"[{"role": "user", "content": "Hello"}]"#).unwrap();
+        let studio = Studio::new(Engine::new()).unwrap().project(&folder).store(place.path().join("a.db"));
+        let server = Server::open(studio, 0).unwrap();
+        let id = server.desk.id("chat.json").unwrap();
+        let call = Call {
+            language: Language::En,
+            window: None,
+            path: [("f".to_owned(), id)].into(),
+            query: BTreeMap::new(),
+            headers: HeaderMap::new(),
+            body: "{}".into(),
+        };
+        let writing = server.talks.begin();
+        std::thread::scope(|scope| {
+            let deleting = scope.spawn(|| delete(&server, &call).map(drop));
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(path.exists());
+            drop(writing);
+            deleting.join().unwrap().unwrap();
+        });
+        assert!(!path.exists());
     }
 }

@@ -238,7 +238,7 @@ fn left_out_row(
 
 /// Formats the outcome and the reason of a decision.
 pub(super) fn why(names: Names<'_>, decision: &Decision) -> String {
-    let outcome = names.language.word(&decision.outcome.as_str().replace('_', " ")).into_owned();
+    let outcome = names.language.word(decision.outcome.as_str()).replace('_', " ");
     let reason = names.say(&decision.reason);
     names.language.say(&phrase!("{outcome}: {reason}", outcome, reason))
 }

@@ -8,7 +8,7 @@ use ctx_project::files::{self, Existing, FilesRead};
 use ctx_project::options::{SummarizerChoice, SummarizerOptions};
 use ctx_project::session_file::{SessionFile, Target};
 use ctx_tokens::Counter;
-use ctx_types::session::{HistoryError, Node, NodeEdit, NodeId, SessionOp};
+use ctx_types::session::{HistoryError, Node, NodeEdit, NodeId, Session, SessionOp};
 use ctx_types::{Content, Role, phrase};
 
 use super::compressing::settings_for;
@@ -54,15 +54,12 @@ pub(crate) fn take(server: &Server, call: &Call) -> Result<StepTaken, Refusal> {
     written(server, call, file, (label, about))
 }
 
-/// Activates a message, so the next reply starts a branch below it.
-pub(super) fn go_to(mut file: SessionFile, id: &str) -> Result<SessionFile, Refusal> {
-    let node = file.session.node(id).filter(|node| node.parent_id.is_some());
+/// Returns the operation that activates a message, so the next reply starts a branch below it. `None` if it is active.
+pub(super) fn switch_to(session: &Session, id: &str) -> Result<Option<SessionOp>, Refusal> {
+    let node = session.node(id).filter(|node| node.parent_id.is_some());
     node.ok_or_else(|| Refusal::not_found(phrase!("no message `{id}`", id)))?;
-    if **file.session.active_leaf_id() != *id {
-        let op = SessionOp::ActivateLeaf { id: id.into() };
-        file.apply(StepLabel::SWITCH_BRANCH, now(), &op).map_err(ctx_project::ProjectError::from)?;
-    }
-    Ok(file)
+    let is_active = **session.active_leaf_id() == *id;
+    Ok((!is_active).then(|| SessionOp::ActivateLeaf { id: id.into() }))
 }
 
 /// Undoes or redoes the steps of a turn. Returns the label of the last one.

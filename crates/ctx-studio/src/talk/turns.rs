@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_chat::{
-    Approval, ChatLog, Conversation, ConversationStore, Delta, SqliteStore, StoreError, StoreLease,
-    TurnEvent, TurnOutcome, TurnRequest, Verdict, preview_turn, run_turn,
+    Approval, ChatLog, Conversation, ConversationStore, Delta, SqliteStore, StepLabel, StoreError,
+    StoreLease, TurnEvent, TurnOutcome, TurnRequest, Verdict, preview_turn, run_turn,
 };
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, now};
 use ctx_project::error::Result as ProjectResult;
-use ctx_project::files::FilesRead;
-use ctx_project::session_file::{SessionFile, Target};
+use ctx_project::session_file::SessionFile;
 use ctx_project::session_store::SessionStore;
-use ctx_project::{EndpointOptions, store};
+use ctx_project::{EndpointOptions, ProjectError, store};
+use ctx_types::session::SessionOp;
 use ctx_types::{Phrase, StoredAttachment, ToolCall, phrase};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
@@ -155,14 +155,14 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
     let mut setup = setup(server, &asked)?;
     setup.look_in(attached::folder(server, id)?);
     let attachments = attached::stored(server, id, &asked.attachments)?;
-    let said = Said { text: asked.turn.input.unwrap_or_default(), attachments };
-    if let Some(message) = &asked.answer_to {
-        file = steps::go_to(file, message)?;
-        if !asked.dry_run {
-            file.save(&Target::InPlace, &FilesRead::default())?;
-            super::told(server, id, file.clone());
-        }
+    let switch = match &asked.answer_to {
+        Some(message) => steps::switch_to(&file.session, message)?,
+        None => None,
+    };
+    if let Some(op) = switch.as_ref().filter(|_| asked.dry_run) {
+        file.apply(StepLabel::SWITCH_BRANCH, now(), op).map_err(ProjectError::from)?;
     }
+    let said = Said { text: asked.turn.input.unwrap_or_default(), attachments, switch };
     if asked.dry_run {
         return would_send(&setup, &file, said);
     }
@@ -170,9 +170,12 @@ pub(crate) fn begin(server: &Arc<Server>, call: &Call) -> Result<TurnBegun, Refu
         (Some(conversation), Some(store)) => Log::Store(store, Box::new(conversation)),
         _ => Log::File(path(server, id)?),
     };
-    server.stored.add_title(id, &file.session, &said.text)?;
     let turn = server.turns.begin(id, call.language, None)?;
-    attached::sent(server, id, &asked.attachments)?;
+    let titled = server.stored.add_title(id, &file.session, &said.text);
+    if let Err(refusal) = titled.and_then(|()| attached::sent(server, id, &asked.attachments)) {
+        turn.end(server, None);
+        return Err(refusal);
+    }
     drop(writing);
     go_on(server, &turn, move |server, running| {
         store::wait(run(server, running, &setup, (log, said))).unwrap_or_else(|error| Err(error.phrase()))
@@ -236,10 +239,11 @@ pub(super) fn setup(server: &Server, asked: &BeginTurn) -> Result<ChatSetup, Ref
     Ok(ChatSetup::read_on(server.engine.clone(), options, config, &mut sources)?.0)
 }
 
-/// What the user says, and the files that come with it.
+/// The message of the user, its files, and the switch to another branch.
 struct Said {
     text: String,
     attachments: Vec<StoredAttachment>,
+    switch: Option<SessionOp>,
 }
 
 fn would_send(setup: &ChatSetup, file: &SessionFile, said: Said) -> Result<TurnBegun, Refusal> {
@@ -266,22 +270,28 @@ struct TurnConversation {
 }
 
 impl Log {
-    /// Acquires the lease of the conversation and loads it. Adds a result to each tool call without a result.
-    async fn open(self, id: &str) -> ProjectResult<TurnConversation> {
-        match self {
+    /// Acquires the lease of the conversation and loads it. Switches the branch, then adds a result to each tool call
+    /// without a result.
+    async fn open(self, id: &str, switch: Option<SessionOp>) -> ProjectResult<TurnConversation> {
+        let mut opened = match self {
             Self::File(path) => {
                 let store = SessionStore::open(&path, id)?;
-                let (conversation, _) = Conversation::open(&store, id, Some(now())).await?;
-                Ok(TurnConversation { store: Box::new(store), conversation, lease: None })
+                let conversation = Conversation::load(&store, id).await?;
+                TurnConversation { store: Box::new(store), conversation, lease: None }
             }
             Self::Store(store, known) => {
                 let (name, mut known) = (known.id().to_owned(), Some(*known));
                 let lease = Conversation::hold(&store, &name, &mut known, TURN_TIMEOUT).await?;
-                let mut conversation = known.ok_or(StoreError::NotFound { id: name })?;
-                conversation.recover(&store, Some(now())).await?;
-                Ok(TurnConversation { store: Box::new(store), conversation, lease: Some(lease) })
+                let conversation = known.ok_or(StoreError::NotFound { id: name })?;
+                TurnConversation { store: Box::new(store), conversation, lease: Some(lease) }
             }
+        };
+        let TurnConversation { store, conversation, .. } = &mut opened;
+        if let Some(op) = switch {
+            conversation.apply(&**store, StepLabel::SWITCH_BRANCH, op, Some(now())).await?;
         }
+        conversation.recover(&**store, Some(now())).await?;
+        Ok(opened)
     }
 }
 
@@ -292,14 +302,19 @@ async fn run(
     setup: &ChatSetup,
     (log, said): (Log, Said),
 ) -> Result<(), Phrase> {
+    let Said { text, attachments, switch } = said;
+    let is_switched = switch.is_some();
     let opened = tokio::select! {
         biased;
-        opened = log.open(&turn.id) => opened,
+        opened = log.open(&turn.id, switch) => opened,
         () = turn.cancel.cancelled() => return Ok(()),
     };
     let TurnConversation { store, mut conversation, lease } = opened.map_err(|error| error.phrase())?;
-    let (request, found) = setup.typed(&said.text, Some(conversation.session()));
-    let request = TurnRequest { attachments: said.attachments, ..request };
+    if is_switched {
+        server.look();
+    }
+    let (request, found) = setup.typed(&text, Some(conversation.session()));
+    let request = TurnRequest { attachments, ..request };
     for found in found {
         turn.note(server, TurnEvent::Found(found));
     }
@@ -454,7 +469,7 @@ mod tests {
             let mut other = Conversation::create(&store, "c", None).await.unwrap();
             let seen = Box::new(other.clone());
             let (lease, _) = store.hold("c", None, Duration::ZERO).await.unwrap().unwrap();
-            let opening = Log::Store(store.clone(), seen).open("f");
+            let opening = Log::Store(store.clone(), seen).open("f", None);
             let ending = async {
                 other.append(&store, Node::new(Role::User, "Hello"), None).await.unwrap();
                 drop(lease);
@@ -464,6 +479,28 @@ mod tests {
             assert_eq!(opened.conversation.session(), other.session());
             // The next turn waits for this one.
             assert!(store.hold("c", None, Duration::ZERO).await.unwrap().is_none());
+        };
+        store::wait(work).unwrap();
+    }
+
+    #[test]
+    fn switches_branch_only_with_the_lease() {
+        let work = async {
+            let store = SqliteStore::in_memory().unwrap();
+            let mut other = Conversation::create(&store, "c", None).await.unwrap();
+            let question = other.append(&store, Node::new(Role::User, "Hello"), None).await.unwrap();
+            let reply = other.append(&store, Node::new(Role::Assistant, "Hi"), None).await.unwrap();
+            let (lease, _) = store.hold("c", None, Duration::ZERO).await.unwrap().unwrap();
+            let open = || {
+                let switch = SessionOp::ActivateLeaf { id: question.clone() };
+                Log::Store(store.clone(), Box::new(other.clone())).open("f", Some(switch))
+            };
+            assert!(timeout(Duration::from_millis(50), open()).await.is_err());
+            let stored = Conversation::load(&store, "c").await.unwrap();
+            assert_eq!(*stored.session().active_leaf_id(), reply);
+            drop(lease);
+            let opened = open().await.unwrap();
+            assert_eq!(*opened.conversation.session().active_leaf_id(), question);
         };
         store::wait(work).unwrap();
     }

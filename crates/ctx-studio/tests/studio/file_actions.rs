@@ -67,7 +67,7 @@ fn rejects_paths_and_reserved_names() {
     let server = start(&place);
     let id = server.id("agent.yaml");
     let before = listed(&server);
-    let long = "x".repeat(101);
+    let (long, wide) = ("x".repeat(101), "字".repeat(90));
     for name in [
         "",
         ".",
@@ -87,6 +87,7 @@ fn rejects_paths_and_reserved_names() {
         "case",
         "*",
         long.as_str(),
+        wide.as_str(),
     ] {
         assert_eq!(create(&server, "agent", name).refused(400), "CTX1000", "{name:?}");
         for verb in ["rename", "duplicate"] {
@@ -152,6 +153,53 @@ fn changes_agent_of_renamed_worldbook() {
     assert_eq!(refused.refused(422), "CTX1014");
     act(&server, &id, "rename", &json!({ "name": "tales" })).good();
     assert!(text().ends_with("worldbookIds: [moss, tales] # both\n"), "{}", text());
+}
+
+#[test]
+fn changes_all_files_that_name_renamed_worldbook() {
+    let place = folder();
+    let write = |path: &str, text: &str| std::fs::write(project(&place).join(path), text).unwrap();
+    std::fs::create_dir_all(project(&place).join("shared")).unwrap();
+    std::fs::create_dir_all(project(&place).join("other/worldbooks")).unwrap();
+    write("shared/Lore.json", LORE);
+    write("ctx.toml", "agent = \"agent.yaml\"\nworldbooks = [\"shared/../shared/Lore.json\"]\n");
+    write("agent.yaml", &format!("{AGENT}worldbookIds: [Lore]\n"));
+    write("Alex.yaml", "name: Alex\ncontent: I am Alex.\nworldbookIds: [Lore]\n");
+    let server = start(&place);
+    let id = server.id("shared/Lore.json");
+    let refused = act(&server, &id, "delete", &json!({}));
+    assert!(String::from_utf8_lossy(&refused.body).contains("`Alex.yaml`, `agent.yaml`, `ctx.toml`"));
+    assert_eq!(refused.refused(422), "CTX1014");
+    let id = act(&server, &id, "rename", &json!({ "name": "tales" })).good()["id"].clone();
+    let has =
+        |path: &str, text: &str| std::fs::read_to_string(project(&place).join(path)).unwrap().contains(text);
+    assert!(has("ctx.toml", "\"shared/../shared/tales.json\""));
+    assert!(has("agent.yaml", "worldbookIds: [tales]") && has("Alex.yaml", "worldbookIds: [tales]"));
+    // If two worldbooks share an id, the reference is ambiguous.
+    write("other/worldbooks/tales.json", LORE);
+    write("ctx.toml", "agent = \"agent.yaml\"\n");
+    server.get("/api/project").good();
+    act(&server, id.as_str().unwrap(), "rename", &json!({ "name": "myths" })).good();
+    assert!(has("agent.yaml", "worldbookIds: [tales]"));
+}
+
+#[test]
+fn changes_no_reference_under_unsaved_edits() {
+    let place = folder();
+    std::fs::create_dir(project(&place).join("worldbooks")).unwrap();
+    std::fs::write(project(&place).join("worldbooks/Lore.json"), LORE).unwrap();
+    let server = start(&place);
+    let (agent, book) = (server.id("agent.yaml"), server.id("worldbooks/Lore.json"));
+    let names = json!([{ "op": "set", "pointer": "/worldbookIds", "value": ["Lore"] }]);
+    server.edit(&agent, &names).good();
+    for (verb, body) in [("rename", json!({ "name": "tales" })), ("delete", json!({}))] {
+        let refused = act(&server, &book, verb, &body);
+        assert!(String::from_utf8_lossy(&refused.body).contains("agent.yaml"), "{verb}");
+        assert_eq!(refused.refused(422), "CTX1014", "{verb}");
+    }
+    assert_eq!(std::fs::read_to_string(project(&place).join("agent.yaml")).unwrap(), AGENT);
+    server.ask("POST", &format!("/api/files/{agent}/discard"), &json!({})).good();
+    act(&server, &book, "rename", &json!({ "name": "tales" })).good();
 }
 
 #[test]

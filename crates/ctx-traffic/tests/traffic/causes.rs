@@ -100,14 +100,60 @@ fn names_each_planted_cause_and_nothing_else() {
         )
         .unwrap();
     }
-    insta::assert_snapshot!(found, @"");
+    insta::assert_snapshot!(found, @"
+    request 9: system Some(2) clock, 2287 of 2447 tokens, $0.0079
+    request 16: tools Some(2) reordered, 3407 of 3567 tokens, $0.0118
+    request 23: messages Some(3) tool-result-rewritten, 3366 of 4167 tokens, $0.0116
+    request 30: messages Some(1) edited, 3966 of 5289 tokens, $0.0137
+    request 36: model None switched, 6089 of 6249 tokens, $0.0350
+    ");
 }
 
 #[test]
 fn reports_a_log_as_json() {
     let value = json!(report());
     let shown = |value: &Value| serde_json::to_string_pretty(value).unwrap();
-    insta::assert_snapshot!(shown(&value["requests"][8]), @"");
-    insta::assert_snapshot!(shown(&value["causes"][0]), @"");
-    insta::assert_snapshot!(shown(&value["total"]), @"");
+    insta::assert_snapshot!(shown(&value["requests"][8]), @r#"
+    {
+      "index": 9,
+      "line": 9,
+      "at": 1795946940000,
+      "model": "claude-sonnet-4-5",
+      "thread": 1,
+      "blocks": 23,
+      "tokens": 2447,
+      "reused": 0,
+      "break": {
+        "in": "system",
+        "index": 2,
+        "change": "clock",
+        "before": "The time is 10:15.",
+        "after": "The time is 10:16.",
+        "lost": 2287,
+        "cost": 0.00789
+      },
+      "cost": 0.009176
+    }
+    "#);
+    insta::assert_snapshot!(shown(&value["causes"][0]), @r#"
+    {
+      "in": "model",
+      "change": "switched",
+      "count": 1,
+      "first": 36,
+      "lost": 6089,
+      "cost": 0.035012
+    }
+    "#);
+    insta::assert_snapshot!(shown(&value["total"]), @r#"
+    {
+      "requests": 40,
+      "tokens": 162142,
+      "reused": 136132,
+      "output": 0,
+      "lost": 19115,
+      "cost": 0.160786,
+      "avoidable": 0.079951
+    }
+    "#);
 }

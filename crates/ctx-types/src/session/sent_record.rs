@@ -356,9 +356,11 @@ fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
     sum.to_string().into()
 }
 
+/// Fields that ask a provider to cache.
+const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
+
 /// Returns a part, or the fields of one provider, without its cache mark.
 pub fn without_marks(part: &Value) -> Cow<'_, Value> {
-    const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
     if !MARKS.iter().any(|key| part.get(*key).is_some()) {
         return Cow::Borrowed(part);
     }
@@ -367,6 +369,59 @@ pub fn without_marks(part: &Value) -> Cow<'_, Value> {
         fields.retain(|key, _| !MARKS.contains(&key.as_str()));
     }
     Cow::Owned(part)
+}
+
+/// Returns whether a block of a message has a cache mark.
+pub fn has_marks(message: &Message) -> bool {
+    let is_marked = |block: &Value| MARKS.iter().any(|key| block.get(*key).is_some_and(Value::is_object));
+    let parts = match &message.content {
+        Content::Parts(parts) => parts.as_slice(),
+        Content::Text(_) => &[],
+    };
+    let is_marked_part = |part: &ContentPart| matches!(part, ContentPart::Other(block) if is_marked(block));
+    let fields = message.block_fields.iter().map(|block| &block.fields).chain(&message.provider_fields);
+    let mut by_provider = fields.filter_map(|fields| fields.as_object()).flat_map(|fields| fields.values());
+    parts.iter().any(is_marked_part) || by_provider.any(is_marked)
+}
+
+/// Removes the cache marks of a message, of its blocks, and of its calls.
+pub fn remove_marks(node: &mut Node) {
+    if let Some(Content::Parts(parts)) = &mut node.content {
+        for part in parts {
+            let ContentPart::Other(value) = part else { continue };
+            let Cow::Owned(unmarked) = without_marks(value) else { continue };
+            *value = Arc::new(unmarked);
+        }
+    }
+    let calls = node.tool_calls.iter_mut().map(|call| &mut call.kept);
+    for kept in std::iter::once(&mut node.kept).chain(calls) {
+        for key in MARKS {
+            kept.remove(key);
+        }
+        for key in ["content", "providerFields"] {
+            if kept.get_mut(key).is_some_and(clear_marks) {
+                kept.remove(key);
+            }
+        }
+    }
+}
+
+/// Removes marks at all levels. Returns whether a value had only marks.
+fn clear_marks(value: &mut Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            let count = fields.len();
+            fields.retain(|key, value| !MARKS.contains(&key.as_str()) && !clear_marks(value));
+            fields.is_empty() && count > 0
+        }
+        Value::Array(items) => {
+            for item in items {
+                clear_marks(item);
+            }
+            false
+        }
+        _ => false,
+    }
 }
 
 /// Returns fields by provider as JSON; `None` if they contain only cache marks.
@@ -535,7 +590,8 @@ fn source_names(message: &Message) -> Vec<String> {
     std::iter::once(&message.source).chain(parts).map(ToString::to_string).collect()
 }
 
-fn fingerprint_of(message: &Message) -> Arc<str> {
+/// Returns the fingerprint of the sent fields of a message, without cache marks.
+pub fn fingerprint_of(message: &Message) -> Arc<str> {
     fingerprint(std::iter::once(message))
 }
 

@@ -1,4 +1,4 @@
-//! Instructions: the field `system`, and system messages inside the conversation.
+//! The field `system`, and system messages inside the conversation.
 
 use ctx_types::internal::BlockKind;
 use ctx_types::{CacheMark, Content, ContentPart, Message, Role};
@@ -10,10 +10,9 @@ use crate::blocks::{fields, is_from};
 use crate::dialect::Dialect;
 use crate::json::Json;
 
-/// Writes the field: one text is a string, several are blocks, so that none runs into the next.
+/// Writes the field: one text as a string, several as blocks, which stay separate.
 pub(super) fn field<'a>(
     messages: impl Iterator<Item = (&'a Message, Option<CacheMark>)>,
-    hoisted: Vec<Json<'a>>,
 ) -> Option<Json<'a>> {
     let mut blocks: Vec<Json<'_>> = Vec::new();
     for (message, mark) in messages {
@@ -22,7 +21,6 @@ pub(super) fn field<'a>(
             put_mark(&mut blocks, mark);
         }
     }
-    blocks.extend(hoisted);
     match blocks.as_mut_slice() {
         [] => None,
         [text @ Json::Text(_)] => Some(text.take()),
@@ -30,7 +28,7 @@ pub(super) fn field<'a>(
     }
 }
 
-/// Writes the texts of a system message, and other blocks of a client of this dialect, whose list stays one.
+/// Writes the texts of a system message, and other blocks from a client of this dialect.
 pub(super) fn texts(message: &Message) -> Vec<Json<'_>> {
     let is_own = is_from(message, Dialect::Anthropic);
     let text = message.text();
@@ -52,10 +50,9 @@ pub(super) fn texts(message: &Message) -> Vec<Json<'_>> {
     }
 }
 
-/// Returns whether the provider takes a system message between these: behind the user, and before the assistant or
-/// at the end.
+/// Returns whether the provider accepts a system message here: after the user, and before the assistant or at the end.
 ///
-/// `before` is the role of the turn before it in the body. Of several in a row the first decides; they become one.
+/// `before` is the role of the previous turn. Adjacent system messages become one, at the place of the first.
 pub(super) fn may_stand(before: Option<&str>, after: &[Message]) -> bool {
     let next = after.iter().find(|message| !message.role.is_instruction());
     before == Some("user") && next.is_none_or(|message| message.role == Role::Assistant)

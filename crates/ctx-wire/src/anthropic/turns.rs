@@ -1,4 +1,4 @@
-//! Turns: what one side says before the other does.
+//! Turns: adjacent messages of the user or of the assistant.
 
 use std::borrow::Cow;
 
@@ -13,16 +13,14 @@ use crate::json::{Field, Json, object};
 use crate::marks::CACHE_CONTROL;
 use crate::request::{OPENING, Options, SystemPlacement};
 
-/// What asks a model for the rest of an answer that it cannot be given the beginning of.
+/// Asks a model without prefill to continue its reply.
 const GO_ON: &str = "(Go on exactly where your last message ends.)";
 
-/// Puts turns together; messages of one side that follow each other are one turn.
+/// Builds the list of turns. Adjacent messages of one role become one turn.
 pub(super) struct Turns<'a, 'f> {
     written: Vec<Turn<'a>>,
-    /// Media of messages whose side has none, for the user's next turn.
+    /// Media that the role of their message cannot have, for the next user turn.
     homeless: Vec<Json<'a>>,
-    /// System messages that go to the field `system`.
-    hoisted: Vec<Json<'a>>,
     options: &'f Options<'f>,
     context: &'f Context<'f>,
     found: &'f mut Vec<Diagnostic>,
@@ -34,10 +32,10 @@ impl<'a, 'f> Turns<'a, 'f> {
         context: &'f Context<'f>,
         found: &'f mut Vec<Diagnostic>,
     ) -> Self {
-        Self { written: Vec::new(), homeless: Vec::new(), hoisted: Vec::new(), options, context, found }
+        Self { written: Vec::new(), homeless: Vec::new(), options, context, found }
     }
 
-    /// Adds a message of the context; `after` are those behind it.
+    /// Adds a message. `after` has the later messages.
     pub(super) fn add(
         &mut self,
         index: usize,
@@ -60,15 +58,12 @@ impl<'a, 'f> Turns<'a, 'f> {
         {
             turn.is_closed = true;
         }
-        match role {
-            "hoisted" => self.hoisted.extend(blocks),
-            _ if is_wrapped => self.push(role, blocks, Vec::new()),
-            _ => self.push(role, blocks, message_fields(message, Dialect::Anthropic)),
-        }
+        let fields = if is_wrapped { Vec::new() } else { message_fields(message, Dialect::Anthropic) };
+        self.push(role, blocks, fields);
         self.homeless.extend(homeless);
     }
 
-    /// Gives files of the leading instructions to the user's first turn: the field `system` has text alone.
+    /// Moves files of leading system messages to the first user turn: the field `system` accepts only text.
     pub(super) fn add_files_of_instructions(&mut self, messages: &'a [Message]) {
         let mut media = Vec::new();
         for (index, message) in messages.iter().enumerate() {
@@ -85,17 +80,16 @@ impl<'a, 'f> Turns<'a, 'f> {
         }
     }
 
-    /// Returns the turns, and what goes to the field `system`.
-    pub(super) fn finish(mut self) -> (Json<'a>, Vec<Json<'a>>) {
+    pub(super) fn finish(mut self) -> Json<'a> {
         if !self.homeless.is_empty() {
             self.push("user", Vec::new(), Vec::new());
         }
         self.open();
         self.close();
-        (self.written.into_iter().map(Turn::into_json).collect(), self.hoisted)
+        self.written.into_iter().map(Turn::into_json).collect()
     }
 
-    /// Returns whose turn a message belongs to, and whether its words are wrapped.
+    /// Returns the role of the turn for a message, and whether its text is wrapped in `<system>`.
     fn role_of(&mut self, index: usize, message: &Message, after: &[Message]) -> (&'static str, bool) {
         if message.role == Role::Assistant {
             return ("assistant", false);
@@ -106,13 +100,6 @@ impl<'a, 'f> Turns<'a, 'f> {
         let before = self.written.last().map(|turn| turn.role);
         let is_continued = before == Some("system");
         let text = match self.options.system {
-            SystemPlacement::Hoisted => {
-                let text = phrase!(
-                    "a system message moves to the leading system messages; changing it invalidates the prompt cache"
-                );
-                self.report(index, Diagnostic::info(codes::MESSAGE_MOVED, text));
-                return ("hoisted", false);
-            }
             SystemPlacement::InPlace if is_continued || system::may_stand(before, after) => {
                 return ("system", false);
             }
@@ -129,7 +116,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         ("user", true)
     }
 
-    /// Adds a message, or joins it with the turn before it.
+    /// Adds a message, or joins it with the previous turn.
     fn push(&mut self, role: &'static str, mut blocks: Vec<Json<'a>>, fields: Vec<Field<'a>>) {
         if role == "user" && !self.homeless.is_empty() {
             blocks.splice(..0, self.homeless.drain(..));
@@ -144,7 +131,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         }
     }
 
-    /// Lets the user begin.
+    /// Inserts a user message before a leading assistant message.
     fn open(&mut self) {
         if self.written.first().is_some_and(|turn| turn.role == "assistant") {
             let text =
@@ -154,10 +141,10 @@ impl<'a, 'f> Turns<'a, 'f> {
         }
     }
 
-    /// Settles an answer that was begun: its last text ends in a letter, or the model is asked for the rest.
+    /// Trims an unfinished reply, or asks a model without prefill to continue it.
     fn close(&mut self) {
         let Some(turn) = self.written.last_mut().filter(|turn| turn.role == "assistant") else { return };
-        // The client has the results, or the provider goes on with its own tools.
+        // The client sends the results, or the provider continues with its own tools.
         let is_call = |block: &Json<'_>| {
             block.get("type").and_then(Json::as_str).is_some_and(|kind| kind.ends_with("tool_use"))
         };
@@ -178,7 +165,7 @@ impl<'a, 'f> Turns<'a, 'f> {
     }
 }
 
-/// Marks the last block that can have a mark; thinking cannot.
+/// Marks the last block, except thinking blocks, which cannot have a mark.
 pub(super) fn put_mark(blocks: &mut [Json<'_>], mark: CacheMark) {
     let is_markable = |block: &&mut Json<'_>| !is_of(block, "thinking") && !is_of(block, "redacted_thinking");
     if let Some(block) = blocks.iter_mut().rev().find(is_markable) {
@@ -191,7 +178,7 @@ pub(super) fn put_mark(blocks: &mut [Json<'_>], mark: CacheMark) {
     }
 }
 
-/// What one side says before the other does.
+/// Adjacent messages of one role.
 struct Turn<'a> {
     role: &'static str,
     blocks: Vec<Json<'a>>,
@@ -206,15 +193,15 @@ impl<'a> Turn<'a> {
         Self { role, blocks, fields: Vec::new(), is_closed: false }
     }
 
-    /// Returns whether a message with these fields belongs to the turn. The results of tools come before the rest of
-    /// their message, which has the fields.
+    /// Returns whether a message with these fields can be joined with the turn. A message has its fields in its last
+    /// part, after its tool results.
     fn may_have(&self, fields: &[Field<'a>]) -> bool {
         let is_result = |block: &Json<'_>| is_of(block, "tool_result");
         let is_one = self.fields == fields || self.fields.is_empty() && self.blocks.iter().all(is_result);
         !self.is_closed && is_one
     }
 
-    /// The API refuses a beginning of an answer that ends in white space.
+    /// Removes trailing white space of a prefill, which the API rejects.
     fn trim_end(&mut self) {
         let text = self.blocks.last_mut().and_then(|block| match block {
             text @ Json::Text(_) => Some(text),
@@ -227,7 +214,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// A single text is a string; results of tools come before anything else.
+    /// Writes a single text as a string, and tool results before other blocks.
     fn into_json(mut self) -> Json<'a> {
         if self.role == "user" && self.blocks.len() > 1 {
             self.blocks.sort_by_key(|block| u8::from(!is_of(block, "tool_result")));

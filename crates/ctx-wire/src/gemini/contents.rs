@@ -1,4 +1,4 @@
-//! Contents: what one side says before the other does.
+//! Contents: adjacent messages of the user or of the model.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,25 +18,23 @@ use crate::dialect::Dialect;
 use crate::json::{Field, Json, Object, object};
 use crate::media::Media;
 use crate::reasoning::{self, Origin, Reader};
-use crate::request::{OPENING, Options, SystemPlacement, nothing_loaded};
+use crate::request::{OPENING, Options, nothing_loaded};
 
-/// Puts contents together; messages of one side that follow each other are one.
+/// Builds the list of contents. Adjacent messages of one role become one content.
 pub(super) struct Contents<'a, 'f> {
     messages: &'a [Message],
-    /// The names of the tools that were called, by the ids of the calls.
+    /// Names of called tools by call id.
     names: BTreeMap<Cow<'a, str>, &'a str>,
-    /// The ids of calls that Gemini made without one.
+    /// Ids that were added to Gemini's calls without ids.
     added_ids: BTreeSet<Cow<'a, str>>,
     sides: Vec<Side<'a>>,
-    hoisted: Vec<Json<'a>>,
-    /// Media of the assistant's messages, for the user's next.
+    /// Media of assistant messages, for the next user content.
     homeless: Vec<Json<'a>>,
     index: usize,
-    /// Where the running turn begins.
+    /// Start of the running turn.
     turn: usize,
     ids: CallIds,
     reader: Reader<'f>,
-    options: &'f Options<'f>,
     found: &'f mut Vec<Diagnostic>,
 }
 
@@ -61,13 +59,11 @@ impl<'a, 'f> Contents<'a, 'f> {
             names: BTreeMap::new(),
             added_ids: BTreeSet::new(),
             sides: Vec::new(),
-            hoisted: Vec::new(),
             homeless: Vec::new(),
             index: 0,
             turn: reasoning::running_turn(messages),
             ids: CallIds::new(messages, Dialect::Gemini, options.rules.call_ids, found),
             reader: Reader { model, state: options.rules.reasoning_state },
-            options,
             found,
         }
     }
@@ -97,7 +93,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         self.push(role, parts, message_fields(message, Dialect::Gemini));
     }
 
-    /// Returns the contents, and the instruction with the first `leading` messages and the hoisted ones.
+    /// Returns the contents, and the instruction with the first `leading` messages.
     pub(super) fn finish(mut self, leading: usize) -> (Json<'a>, Option<Json<'a>>) {
         let (mut instructions, mut own) = (Vec::new(), Vec::new());
         for (index, message) in self.messages.iter().enumerate().take(leading) {
@@ -111,7 +107,6 @@ impl<'a, 'f> Contents<'a, 'f> {
             instructions.extend(words);
             self.put_first(media);
         }
-        instructions.append(&mut self.hoisted);
         if !self.homeless.is_empty() {
             self.push("user", Vec::new(), Vec::new());
         }
@@ -122,7 +117,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         (contents, instruction)
     }
 
-    /// Lets the user begin where the model would begin with a call.
+    /// Inserts a user message before a leading tool call.
     fn open(&mut self) {
         let is_call = |side: &Side<'_>| side.parts.iter().any(|part| part.get("functionCall").is_some());
         if self.sides.first().is_some_and(|side| side.role == "model" && is_call(side)) {
@@ -133,7 +128,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         }
     }
 
-    /// Gives media of the instructions to the user's first content: instructions have text alone.
+    /// Moves media of the leading system messages to the first user content: `systemInstruction` accepts only text.
     fn put_first(&mut self, media: Vec<Json<'a>>) {
         if media.is_empty() {
             return;
@@ -156,15 +151,6 @@ impl<'a, 'f> Contents<'a, 'f> {
             self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
             return;
         }
-        if self.options.system == SystemPlacement::Hoisted {
-            let found = phrase!(
-                "a system message moves to the leading system messages; changing it invalidates the prompt cache"
-            );
-            self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
-            self.hoisted.push(text_part(text));
-            self.push("user", media, Vec::new());
-            return;
-        }
         let found =
             phrase!("a system message in the conversation is sent as a user message in `<system>` tags");
         self.report(Diagnostic::info(codes::MESSAGE_MOVED, found));
@@ -172,7 +158,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         self.push("user", media, Vec::new());
     }
 
-    /// Adds a message, or joins it with the content before it.
+    /// Adds a message, or joins it with the previous content.
     fn push(&mut self, role: &'static str, mut parts: Vec<Json<'a>>, fields: Vec<Field<'a>>) {
         if role == "user" && !self.homeless.is_empty() {
             parts.splice(..0, self.homeless.drain(..));
@@ -187,7 +173,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         }
     }
 
-    /// An answer: its parts in the order of the model, each with the signature of the thought that led to it.
+    /// Writes a reply: its parts in the model's order, each with its thought signature.
     fn answer(&mut self, message: &'a Message) -> Vec<Json<'a>> {
         let Thoughts { whole, signatures } = self.thoughts(message);
         let mut content = self.parts(message);
@@ -203,7 +189,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             if let Some(last) = content.iter_mut().flatten().rfind(is_text) {
                 put_signature(last, signature);
             } else {
-                // A signature may come with an empty text, and goes back so.
+                // A signature can be in a part with an empty text, and is returned unchanged.
                 let mut empty = text_part("");
                 put_signature(&mut empty, signature);
                 content.push(Some(empty));
@@ -238,7 +224,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         arrange(message, whole, content, calls)
     }
 
-    /// Moves media out of an answer, except those that Gemini's own answers have.
+    /// Moves media out of a reply, except media that Gemini generates.
     fn put_media_aside(
         &mut self,
         message: &Message,
@@ -298,7 +284,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         object([("functionCall", function.into())])
     }
 
-    /// A result: the name of the function that was called, and an object.
+    /// Writes a tool result: the name of the called function, and an object.
     fn result(&mut self, message: &'a Message) -> Json<'a> {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         let id = self.ids.result(self.index, id);
@@ -327,14 +313,14 @@ impl<'a, 'f> Contents<'a, 'f> {
         with_fields(part, result_fields(message, Dialect::Gemini))
     }
 
-    /// The words and media of a message.
+    /// Writes the text and media of a message.
     fn content(&mut self, message: &'a Message) -> Vec<Json<'a>> {
         let mut written: Vec<Json<'_>> = self.parts(message).into_iter().flatten().collect();
         written.extend(self.attachments(message));
         written
     }
 
-    /// Writes each part of the content; `None` for one that is blank or not accepted.
+    /// Writes each part of the content; `None` for a blank or rejected part.
     fn parts(&mut self, message: &'a Message) -> Vec<Option<Json<'a>>> {
         let text = |text: &'a str| (!text.trim().is_empty()).then(|| text_part(text));
         match &message.content {
@@ -419,16 +405,16 @@ impl<'a, 'f> Contents<'a, 'f> {
     }
 }
 
-/// State of the thoughts of an answer.
+/// Thoughts and signatures of a reply.
 #[derive(Default)]
 struct Thoughts<'a> {
-    /// Parts of their own.
+    /// Separate thought parts.
     whole: Vec<Option<Json<'a>>>,
-    /// Signatures by the part that they belong to.
+    /// Signatures by part.
     signatures: BTreeMap<PartPlace, &'a str>,
 }
 
-/// The part that a signature belongs to.
+/// The part with a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum PartPlace {
     Call(usize),
@@ -448,15 +434,15 @@ impl<'a> Side<'a> {
         Self { role: "user", parts, fields: Vec::new(), is_closed: false }
     }
 
-    /// Returns whether a message with these fields belongs to the content. The results of tools come before the rest of
-    /// their message, which has the fields.
+    /// Returns whether a message with these fields can be joined with the content. A message has its fields in its last
+    /// part, after its tool results.
     fn may_have(&self, fields: &[Field<'a>]) -> bool {
         let is_result = |part: &Json<'_>| part.get("functionResponse").is_some();
         let is_one = self.fields == fields || self.fields.is_empty() && self.parts.iter().all(is_result);
         !self.is_closed && is_one
     }
 
-    /// Results come before anything else: they answer what the model has just called.
+    /// Writes tool results first, directly after the calls.
     fn into_json(mut self) -> Json<'a> {
         let is_user = self.role == "user";
         if is_user && self.parts.len() > 1 {

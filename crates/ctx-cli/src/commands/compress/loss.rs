@@ -1,17 +1,15 @@
 //! `ctx compress report LOG`: facts that the compactions of a transcript or a request log lost.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use ctx_compress::request::Meter;
 use ctx_language::Language;
 use ctx_project::counting::TokenCounting;
 use ctx_project::error::Result;
-use ctx_project::{files, inputs, transcripts, unusable};
-use ctx_traffic::{
-    CompactionLoss, LossAnalysis, LostFact, MAX_TRANSCRIPT_LINE, TranscriptFormat, TranscriptReader,
-};
+use ctx_project::{files, inputs, request_log, transcripts};
+use ctx_traffic::{CompactionLoss, LossAnalysis, LostFact, Transcript, TranscriptFormat, TranscriptReader};
 use ctx_types::{Diagnostic, Phrase, count_of, phrase};
 use serde_json::json;
 
@@ -27,7 +25,7 @@ const MAX_FACTS: usize = 30;
 /// Returns the log that a command line names in the place of a summary.
 pub(super) fn log_of(arguments: &ReportArguments) -> Option<PathBuf> {
     let path = arguments.node.as_ref().filter(|_| arguments.session.is_none()).map(PathBuf::from)?;
-    path.is_file().then_some(path)
+    path.exists().then_some(path)
 }
 
 /// Reports the lost facts of each compaction of a log.
@@ -38,8 +36,7 @@ pub(super) fn run(language: Language, path: &Path, arguments: &ReportArguments) 
     let mut found = config.found.clone();
     let counting = TokenCounting::of(&(&arguments.counting).into(), &config, &mut sources, &mut found)?;
     let name = files::name(path);
-    let read = read(path, &counting.meter())
-        .map_err(|error| unusable!("cannot read `{name}`: {error}", name, error = error.to_string()))?;
+    let read = read(path, &counting.meter())?;
     found.extend(read.found.into_iter().map(|found| found.in_document(&*name)));
     show::findings(language, &sources, &found);
     let text = || {
@@ -58,48 +55,38 @@ struct LogLosses {
     found: Vec<Diagnostic>,
 }
 
-/// Reads a log line by line. Skips the rest of a line that is too long.
-fn read(path: &Path, meter: &Meter<'_>) -> std::io::Result<LogLosses> {
-    let mut start = Vec::new();
-    File::open(path)?.take(1 << 20).read_to_end(&mut start)?;
-    let start = String::from_utf8_lossy(&start);
-    if let Some(format) = TranscriptFormat::detect(&start) {
+/// Reads a log line by line; a transcript that is not written in lines as a whole.
+fn read(path: &Path, meter: &Meter<'_>) -> Result<LogLosses> {
+    let of_transcript = |transcript: &Transcript| LogLosses {
+        losses: transcript.losses(meter),
+        found: transcripts::findings(transcript),
+    };
+    if let Some(format) = format_of(path) {
         let mut reader = TranscriptReader::new(format);
-        each_line(path, |line| match line {
+        request_log::each_line(path, &mut |line, _| match line {
             Some(line) => reader.push(line),
             None => reader.push_too_long(),
         })?;
-        let transcript = reader.finish();
-        return Ok(LogLosses { losses: transcript.losses(meter), found: transcripts::findings(&transcript) });
+        return Ok(of_transcript(&reader.finish()));
     }
     if let Some(transcript) = files::read(path).ok().and_then(|bytes| transcripts::read(&bytes)) {
-        return Ok(LogLosses { losses: transcript.losses(meter), found: transcripts::findings(&transcript) });
+        return Ok(of_transcript(&transcript));
     }
     let mut analysis = LossAnalysis::default();
-    each_line(path, |line| match line {
+    request_log::each_line(path, &mut |line, _| match line {
         Some(line) => analysis.push(line),
         None => analysis.push_too_long(),
     })?;
     Ok(LogLosses { losses: analysis.finish(meter), found: Vec::new() })
 }
 
-/// Visits the lines of a file; `None` for one that is too long.
-fn each_line(path: &Path, mut visit: impl FnMut(Option<&str>)) -> std::io::Result<()> {
-    let mut file = BufReader::new(File::open(path)?);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let limit = u64::try_from(MAX_TRANSCRIPT_LINE).unwrap_or(u64::MAX);
-        if file.by_ref().take(limit + 1).read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
-        }
-        if line.len() > MAX_TRANSCRIPT_LINE {
-            file.skip_until(b'\n')?;
-            visit(None);
-        } else {
-            visit(Some(&String::from_utf8_lossy(&line)));
-        }
-    }
+/// Returns the format of a transcript in lines, by its first MiB.
+fn format_of(path: &Path) -> Option<TranscriptFormat> {
+    let mut start = Vec::new();
+    File::open(path).ok()?.take(1 << 20).read_to_end(&mut start).ok()?;
+    let start = String::from_utf8_lossy(&start);
+    let is_line = |line: &str| line.starts_with('{') && line.trim_end().ends_with('}');
+    TranscriptFormat::detect(&start).filter(|_| start.lines().next().is_some_and(is_line))
 }
 
 /// Formats the lost facts of a compaction.

@@ -12,7 +12,6 @@ import { view } from "../preset/state";
 import { askName } from "../file-list/actions";
 import { agentBase, change, isForeign, keyOf, numberIn, otherParameters, PARAMETERS, type Parameter } from "./edits";
 import { Greetings } from "./greetings";
-import { TextArea } from "./text-area";
 
 export interface FormProps {
   file: OpenFile;
@@ -93,7 +92,9 @@ function Character({ file, value, base }: FormProps) {
         onInput={set("name")}
         testId="agent-name"
       />
-      <TextArea
+      <Field
+        size="wide"
+        rows={2}
         label={t().agentForm.description}
         value={textAt(value, `${base}/description`)}
         help={t().agentForm.descriptionHelp}
@@ -152,7 +153,9 @@ function Parameters({ file, value, base }: FormProps) {
           );
         })}
       </div>
-      <TextArea
+      <Field
+        size="wide"
+        rows={2}
         label={t().agentForm.names.stop}
         value={lines.join("\n")}
         placeholder={t().agentForm.notSet}

@@ -1,12 +1,12 @@
 // The first messages that a conversation can start with; the first one is the default.
 import { useRef } from "preact/hooks";
 import { announce } from "../announce";
-import { get, isObject } from "../pointer";
+import { get } from "../pointer";
+import { Keys } from "../preset/entries";
 import { t } from "../language";
 import { Button, IconButton } from "../ui/button";
 import { Field } from "../ui/field";
 import { change } from "./edits";
-import { TextArea } from "./text-area";
 import type { FormProps } from "./agent-page";
 
 const nameOf = (at: number) => (at === 0 ? t().agentForm.firstMessage : t().agentForm.alternate(at));
@@ -16,6 +16,8 @@ export function Greetings({ file, value, base }: FormProps) {
   const pointer = `${base}/greetings`;
   const found = get(value, pointer);
   const all: unknown[] = Array.isArray(found) ? found : [];
+  // The focus stays in a greeting that another window moves.
+  const keys = useRef(new Keys());
   const isFixed = file.isReadOnly.value;
   const focus = (at: number) =>
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>("li textarea")[at]?.focus());
@@ -25,6 +27,11 @@ export function Greetings({ file, value, base }: FormProps) {
     focus(all.length);
   };
   const move = (at: number, to: number) => {
+    const button = document.activeElement as HTMLButtonElement | null;
+    requestAnimationFrame(() => {
+      const other = button?.parentElement?.querySelector<HTMLElement>("button:enabled");
+      (button?.disabled ? other : button)?.focus();
+    });
     file.edit({ op: "move", pointer: `${pointer}/${at}`, to: `${pointer}/${to}` });
     announce(t().agentForm.greetingMoved(nameOf(to)));
   };
@@ -38,12 +45,11 @@ export function Greetings({ file, value, base }: FormProps) {
       <h2 id="agent-greetings">{t().agentForm.greetings}</h2>
       <p class="soft">{all.length === 0 ? t().agentForm.noGreetings : t().agentForm.greetingsHelp}</p>
       <ol class="greetings" ref={list}>
-        {all.map((greeting, at) => {
-          const own = isObject(greeting) ? greeting : {};
+        {keys.current.of(all, pointer).map(({ key, index: at, value: own }) => {
           const content = own["content"];
           const name = typeof own["name"] === "string" ? own["name"] : "";
           return (
-            <li key={at} data-test="greeting">
+            <li key={key} data-test="greeting">
               <div class="line">
                 <b>{nameOf(at)}</b>
                 <Field
@@ -75,7 +81,8 @@ export function Greetings({ file, value, base }: FormProps) {
                 />
               </div>
               {content === undefined || typeof content === "string" ? (
-                <TextArea
+                <Field
+                  size="wide"
                   label={t().agentForm.textOf(nameOf(at))}
                   isLabelHidden
                   value={content ?? ""}

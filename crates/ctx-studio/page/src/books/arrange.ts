@@ -1,5 +1,6 @@
 // Which entries of a book are listed, and in which order.
 import type { ScannedEntry } from "../api";
+import { lower } from "../ui/marked";
 import { AT_DEPTH, flag, keysAt, numberAt, positionOf, textAt, titleOf, type BookEntry } from "./entries";
 
 export const SHOWS = ["all", "enabled", "disabled", "constant", "changed", "active", "inactive"] as const;
@@ -22,7 +23,7 @@ interface Known {
 }
 
 export function arranged(entries: readonly BookEntry[], filters: Filters, known: Known): BookEntry[] {
-  const query = filters.query.trim().toLowerCase();
+  const query = lower(filters.query.trim());
   const { position, states, sort } = filters;
   const rows = entries.filter(
     (entry) =>
@@ -78,7 +79,7 @@ function searchable(entry: BookEntry): string {
   let text = texts.get(entry.value);
   if (text === undefined) {
     const keys = [...keysAt(entry, "key"), ...keysAt(entry, "keysecondary")];
-    text = [titleOf(entry), ...keys, textAt(entry, "content")].join("\n").toLowerCase();
+    text = lower([titleOf(entry), ...keys, textAt(entry, "content")].join("\n"));
     texts.set(entry.value, text);
   }
   return text;

@@ -22,7 +22,7 @@ export function Bulk({ file, entries }: { file: OpenFile; entries: BookEntry[] }
   const hidden = rows.filter(({ pointer }) => !shown.has(pointer)).length;
   const isFixed = file.isReadOnly.value;
   const make = (edits: Edit[]) => {
-    if (edits.length > 0) file.edit(...edits);
+    if (edits.length > 0) file.edit(edits);
     announce(changed(rows.length));
   };
   const number = (name: string) => (text: string) => {
@@ -83,7 +83,7 @@ export function Bulk({ file, entries }: { file: OpenFile; entries: BookEntry[] }
         isDisabled={isFixed}
         onClick={() => {
           // From the end, as those behind one that goes move up.
-          file.edit(...rows.toReversed().map(({ pointer }) => ({ op: "remove" as const, pointer })));
+          file.edit(rows.toReversed().map(({ pointer }) => ({ op: "remove" as const, pointer })));
           openEntry.value = undefined;
           announce(t().deleted(rows.length));
           end();
@@ -113,7 +113,7 @@ async function copyTo({ id, path }: ProjectFile, rows: readonly BookEntry[]): Pr
   const { value } = target;
   if (target.isReadOnly.value || !entriesOf(value.value)) return void toast(t().books.cannotCopy(path), "error");
   const edits = copied(rows, value.value);
-  target.edit(...edits);
+  target.edit(edits);
   // A rejected edit has its own notice.
   if (!(await target.flush()) || get(value.value, edits[0]?.pointer ?? "") === undefined) return;
   toast(t().books.copied(rows.length, path), "info", undefined, { label: t().undo, run: () => void target.undo() });

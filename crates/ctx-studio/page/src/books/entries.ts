@@ -52,6 +52,8 @@ export function positionOf(entry: BookEntry): number {
 }
 
 export const AT_DEPTH = 4;
+/** Roles of entries at a depth, by their number. */
+export const ROLES = ["system", "user", "assistant"];
 export const OUTLET = 7;
 
 export function titleOf(entry: BookEntry): string {
@@ -70,7 +72,10 @@ export function findingsByEntry(all: readonly Finding[]): Map<string, Finding[]>
   const found = new Map<string, Finding[]>();
   for (const finding of all) {
     const pointer = /^\/entries\/[^/]+/.exec(finding.pointer ?? "")?.[0];
-    if (pointer !== undefined) found.set(pointer, [...(found.get(pointer) ?? []), finding]);
+    if (pointer === undefined) continue;
+    const others = found.get(pointer);
+    if (others) others.push(finding);
+    else found.set(pointer, [finding]);
   }
   return found;
 }
@@ -110,7 +115,8 @@ function placesIn(value: unknown): (wanted?: string) => { op: "insert" | "set"; 
   const entries = entriesOf(value) ?? [];
   const isList = Array.isArray(list);
   const taken = new Set(entries.flatMap(({ uid, pointer }) => (isList ? [uid] : [uid, tokens(pointer).at(-1) ?? ""])));
-  let free = Math.max(-1, ...[...taken].map(Number).filter(Number.isSafeInteger)) + 1;
+  let free = 0;
+  for (const uid of taken) if (Number.isSafeInteger(Number(uid))) free = Math.max(free, Number(uid) + 1);
   let length = isList ? list.length : 0;
   return (wanted) => {
     const isFree = wanted !== undefined && /^\d{1,9}$/.test(wanted) && !taken.has(wanted);

@@ -2,12 +2,12 @@
 import { useMemo } from "preact/hooks";
 import type { ConfigField, Finding } from "../api";
 import type { OpenFile } from "../files";
-import { t } from "../language";
+import { roleName, t } from "../language";
 import { TextEditor } from "../editor/text-editor";
 import { FindingList } from "../inspector/finding-list";
 import { ConfigInput } from "../ui/config-field";
 import { Field } from "../ui/field";
-import { AT_DEPTH, flag, keysAt, numberAt, OUTLET, positionOf, setOne, textAt, titleOf, type BookEntry } from "./entries";
+import { AT_DEPTH, ROLES, flag, keysAt, numberAt, OUTLET, positionOf, setOne, textAt, titleOf, type BookEntry } from "./entries";
 
 const NONE: never[] = [];
 
@@ -108,7 +108,7 @@ function valueOf(entry: BookEntry, { key, type, default: built }: ConfigField): 
 
 /** The fields of an entry, as descriptions of which forms are made. */
 function described(entry: BookEntry): { place: ConfigField[]; more: ConfigField[] } {
-  const { fields, fieldHelp, positions, logics, roles } = t().books;
+  const { fields, fieldHelp, positions, logics } = t().books;
   const label = (key: keyof typeof fields) => ({
     key,
     label: fields[key],
@@ -135,7 +135,7 @@ function described(entry: BookEntry): { place: ConfigField[]; more: ConfigField[
   const place = [
     on("constant"),
     choice("position", positions),
-    ...(position === AT_DEPTH ? [number("depth", 4), choice("role", roles)] : []),
+    ...(position === AT_DEPTH ? [number("depth", 4), choice("role", ROLES.map(roleName))] : []),
     ...(position === OUTLET ? [text("outletName")] : []),
     number("order", 100),
     number("probability", 100, 100),

@@ -6,7 +6,7 @@ import { figure, t } from "../language";
 import { Button, IconButton, Switch } from "../ui/button";
 import { findingsByEntry, flag, setAll, titleOf, type BookEntry } from "./entries";
 import { EntryEditor } from "./entry-editor";
-import { Marked } from "./marked";
+import { FoundText } from "./found-text";
 import { isScanning, openEntry, scan, scanFailure, shownEntries, tested } from "./state";
 import { State } from "./state-label";
 
@@ -164,7 +164,7 @@ function Hits({ found }: { found: ScannedEntry }) {
           )}
         </p>
       )}
-      {hit && scan.value && <Marked found={scan.value} hit={hit} close={() => show(undefined)} />}
+      {hit && scan.value && <FoundText found={scan.value} hit={hit} close={() => show(undefined)} />}
     </>
   );
 }

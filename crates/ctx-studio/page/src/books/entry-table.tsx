@@ -2,13 +2,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Finding, ScannedEntry } from "../api";
 import type { OpenFile } from "../files";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
+import { lower, Marked } from "../ui/marked";
 import { memo } from "../ui/memo";
 import { Paged } from "../ui/paged";
 import {
   AT_DEPTH,
+  ROLES,
   findingsByEntry,
   flag,
   keysAt,
@@ -37,7 +39,7 @@ export function EntryTable({ file, entries }: { file: OpenFile; entries: BookEnt
   const { columns, table, all } = t().books;
   const isAll = entries.length > 0 && entries.every(({ pointer }) => chosen.value.has(pointer));
   const findings = findingsByEntry(file.server.value?.findings ?? []);
-  const query = filters.value.query.trim().toLowerCase();
+  const query = lower(filters.value.query.trim());
   const chooseAll = () => {
     const next = new Set(chosen.value);
     for (const { pointer } of entries) {
@@ -215,7 +217,7 @@ function EntryRow({ file, entry, found, findings, query, isChosen, isOpen, isTes
       <th scope="row">
         <span class="name">
           <button type="button" title={title} aria-expanded={isOpen} onClick={act}>
-            <Matched text={title} query={query} />
+            <Marked text={title} wanted={query} />
           </button>
           {findings && (
             <span class={`mark ${findings[0]?.severity}`}>
@@ -253,11 +255,12 @@ function EntryRow({ file, entry, found, findings, query, isChosen, isOpen, isTes
 
 /** A position in a few letters, and in words. */
 function placeOf(entry: BookEntry): { short: string; long: string } {
-  const { positions, shortPositions, position, atDepth, shortAtDepth, roles } = t().books;
+  const { positions, shortPositions, position, atDepth, shortAtDepth } = t().books;
   const at = positionOf(entry);
   if (at === AT_DEPTH) {
     const depth = numberAt(entry, "depth") ?? 4;
-    return { short: shortAtDepth(depth), long: position(atDepth(depth), roles[numberAt(entry, "role") ?? 0]) };
+    const role = ROLES[numberAt(entry, "role") ?? 0];
+    return { short: shortAtDepth(depth), long: position(atDepth(depth), role && roleName(role)) };
   }
   return { short: shortPositions[at] ?? String(at), long: positions[at] ?? String(at) };
 }
@@ -281,19 +284,6 @@ function Keys({ entry }: { entry: BookEntry }) {
       ))}
       {shown.length < keys.length && <span class="more-keys">{andMore(keys.length - shown.length)}</span>}
     </span>
-  );
-}
-
-/** A name with the text that was searched for. */
-function Matched({ text, query }: { text: string; query: string }) {
-  const at = query === "" ? -1 : text.toLowerCase().indexOf(query);
-  if (at < 0) return <>{text}</>;
-  return (
-    <>
-      {text.slice(0, at)}
-      <mark>{text.slice(at, at + query.length)}</mark>
-      {text.slice(at + query.length)}
-    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { isWorking, preview, request } from "../preview";
 import { inputs, turn } from "../turn";
 import { route } from "../route";
 import { lang } from "../language";
+import { isChanged, isSavedKnown, rememberSaved } from "../saved-entries";
 import { arranged, NO_FILTERS, type Filters } from "./arrange";
 import { entriesOf, type BookEntry } from "./entries";
 
@@ -35,7 +36,7 @@ export const tested = computed<ReadonlyMap<string, ScannedEntry>>(() => {
 });
 
 export const shownEntries = computed<BookEntry[]>(() =>
-  arranged(bookEntries.value ?? [], filters.value, { tested: tested.value, isChanged }),
+  arranged(bookEntries.value ?? [], filters.value, { tested: tested.value, isChanged: isEntryChanged }),
 );
 
 export function setFilters(change: Partial<Filters>): void {
@@ -68,8 +69,6 @@ interface Memory {
   open?: string;
   filters: Filters;
   scroll: number;
-  /** A hash of each entry as saved, by number. */
-  saved?: Record<string, number>;
 }
 
 let memories: Record<string, Memory> | undefined;
@@ -93,24 +92,15 @@ addEventListener("pagehide", () => {
   if (memories) sessionStorage.setItem(key(), JSON.stringify(memories));
 });
 
-const savedHashes = signal<Record<string, number> | undefined>(undefined);
 /** Whether the saved entries are known. */
-export const canCompare = computed(() => savedHashes.value !== undefined);
+export const canCompare = computed(() => {
+  const view = current.value?.server.value;
+  return view !== undefined && isSavedKnown(view);
+});
 
-function isChanged(entry: BookEntry): boolean {
-  return savedHashes.value !== undefined && savedHashes.value[entry.uid] !== hashOf(entry);
-}
-
-const hashes = new WeakMap<object, number>();
-
-function hashOf({ value }: BookEntry): number {
-  let hash = hashes.get(value);
-  if (hash === undefined) {
-    hash = 0;
-    for (const letter of JSON.stringify(value)) hash = (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) | 0;
-    hashes.set(value, hash);
-  }
-  return hash;
+function isEntryChanged(entry: BookEntry): boolean {
+  const view = current.value?.server.value;
+  return view !== undefined && isChanged(view, entry) === true;
 }
 
 /** Keeps the state of each book: another book has its own. */
@@ -126,7 +116,6 @@ export function followBooks(): void {
       openEntry.value = memory.open;
       filters.value = memory.filters;
       chosen.value = new Set();
-      savedHashes.value = memory.saved;
     });
   });
   effect(() => {
@@ -134,12 +123,9 @@ export function followBooks(): void {
     if (shown !== undefined) Object.assign(memoryOf(shown), { open, filters: now });
   });
   effect(() => {
-    const book = bookOnPage();
-    const view = book?.server.value;
-    if (!book || !view || view.isDirty) return;
-    const saved = Object.fromEntries((entriesOf(view.value) ?? []).map((entry) => [entry.uid, hashOf(entry)]));
-    memoryOf(book.id).saved = saved;
-    savedHashes.value = saved;
+    const view = bookOnPage()?.server.value;
+    const entries = view && entriesOf(view.value);
+    if (entries) rememberSaved(view, entries);
   });
 }
 

@@ -4,7 +4,7 @@ import type { Compared, ComparedRow, Row } from "../api";
 import type { Shown } from "../preview";
 import { agentId, agents, current } from "../project";
 import { turn } from "../turn";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { Button } from "../ui/button";
 import { Field, Select } from "../ui/field";
 import { Icon } from "../ui/icon";
@@ -199,7 +199,7 @@ function Pair({ row, first, second }: { row: ComparedRow; first: Shown; second: 
         </span>
         {shown && (
           <>
-            <span class={`role ${shown.role}`}>{shown.role}</span>
+            <span class={`role ${shown.role}`}>{roleName(shown.role)}</span>
             <span class={`source piece ${kindClass(shown.source)}`} title={shown.code}>
               {shown.name || kindName(shown.source)}
             </span>

@@ -1,11 +1,12 @@
 // Creates, copies, renames, deletes and exports files of the folder.
 import { signal } from "@preact/signals";
 import type { ExportedFile, CreatedFile, Finding, ProjectFile } from "../api";
-import { call } from "../transport";
+import { call, CallError } from "../transport";
 import { toast } from "../announce";
 import { openFiles } from "../files";
 import { leaving, loadProject } from "../project";
 import { go, route, type PageName } from "../route";
+import { moveDrafts } from "../talk/drafts";
 import { inputs } from "../turn";
 import { t } from "../language";
 
@@ -56,12 +57,14 @@ export async function answer(asked: Question, name: string): Promise<void> {
   }
   const { file, kind } = asked;
   const path = `files/${encodeURIComponent(file.id)}/${kind}`;
+  const open = [...openFiles()].find(({ id }) => id === file.id);
   // The server needs all edits before it copies or renames the draft.
-  for (const open of openFiles()) if (open.id === file.id && kind !== "delete") await open.flush();
+  if (kind !== "delete" && open && !(await open.flush())) throw new CallError(409, { code: "unsent", message: t().fileList.unsent });
   // The notice of the server may arrive before its answer.
   if (kind !== "duplicate") leaving.add(file.id);
   if (kind === "delete") {
     await call("POST", path, { body: {} }).catch(stay(file.id));
+    open?.abandon();
     leave(file.id, "");
     toast(t().fileList.deleted(file.path));
   } else {
@@ -70,6 +73,7 @@ export async function answer(asked: Question, name: string): Promise<void> {
     toast((kind === "rename" ? t().fileList.renamed : t().fileList.created)(made.path));
   }
   await loadProject();
+  leaving.delete(file.id);
 }
 
 function stay(id: string): (error: unknown) => never {
@@ -81,6 +85,7 @@ function stay(id: string): (error: unknown) => never {
 
 /** Replaces the id of a renamed file in this window, or removes the id of a deleted one. */
 function leave(id: string, next: string): void {
+  moveDrafts(id, next);
   const { conversation, profile, worldbooks, ...rest } = inputs.value;
   const moved = (one: string | undefined) => (one === id ? next || undefined : one);
   inputs.value = {

@@ -3,19 +3,18 @@ import type { Clash, OpenFile } from "../files";
 import { copyText } from "../copy";
 import { get, isObject, tokens } from "../pointer";
 import { isSame, type Batch } from "../rebase";
-import { differing, shortened, type Run } from "../words";
 import { t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
+import { Versions, type VersionedField } from "./versions";
 
 export function ConflictBar({ file }: { file: OpenFile }) {
   const conflict = file.conflict.value;
-  const path = file.server.value?.path ?? file.id;
   if (!conflict && file.clashes.value.length === 0) return null;
   return (
     <div class="conflicts">
       {conflict?.kind === "gone" && (
-        <Section title={t().conflicts.ofGone(path)}>
+        <Section title={t().conflicts.ofGone(file.path)}>
           <p class="actions">
             <Button kind="main" onClick={() => void file.save(true)} testId="keep-mine">
               {t().conflicts.keepMine}
@@ -53,21 +52,7 @@ function ClashSection({ file, clash }: { file: OpenFile; clash: Clash }) {
   const title = (clash.isOutside ? texts.ofProgram : texts.ofWindow)(name);
   return (
     <Section title={title} more={clash.isLost ? texts.isGone : undefined}>
-      <div class="both">
-        {([["mine", 0], ["theirs", 1]] as const).map(([side, at]) => (
-          <div key={side}>
-            <p class="soft">{side === "mine" ? texts.mine : clash.isOutside ? texts.file : texts.theirs}</p>
-            <pre tabIndex={0} aria-label={side === "mine" ? texts.mine : texts.theirs}>
-              {fieldsOf(clash).map(({ field, runs }) => (
-                <div key={field}>
-                  {field !== "" && <span class="soft">{t().labeled(texts.fields[field] ?? field, "")}</span>}
-                  {runs[at].map((run, index) => (run.isSame ? <span key={index}>{run.text}</span> : <mark key={index}>{run.text}</mark>))}
-                </div>
-              ))}
-            </pre>
-          </div>
-        ))}
-      </div>
+      <Versions fields={fieldsOf(clash)} theirsLabel={clash.isOutside ? texts.file : texts.theirs} />
       <p class="actions">
         {clash.isLost ? (
           <Button icon="copy" onClick={() => void copyText(shown(clash.mine))} testId="copy-mine">
@@ -91,12 +76,15 @@ function Refused({ file, sent }: { file: OpenFile; sent: Batch }) {
   const conflict = file.conflict.value;
   if (conflict?.kind !== "refused") return null;
   const { message, help, rewrite } = conflict.failure.failure;
-  const path = file.server.value?.path ?? file.id;
+  const { path } = file;
   const edit = sent.edits?.[0];
   // Includes the text typed after the rejected edit.
   const mine = typedText(file.pending.value);
   return (
-    <Section title={texts.ofRefusal(edit ? t().labeled(path, entryName(file.value.value, edit.pointer)) : path)} more={[message, help].join(" ")}>
+    <Section
+      title={file.isMissing ? texts.ofMissing(path) : texts.ofRefusal(edit ? t().labeled(path, entryName(file.value.value, edit.pointer)) : path)}
+      more={file.isMissing ? undefined : [message, help].join(" ")}
+    >
       <pre class="refused" tabIndex={0}>
         {mine}
       </pre>
@@ -126,23 +114,20 @@ function Refused({ file, sent }: { file: OpenFile; sent: Batch }) {
 }
 
 /** The differing fields of two entries; other values are compared as a whole. */
-function fieldsOf({ mine, theirs }: Clash): { field: string; runs: [Run[], Run[]] }[] {
-  const runsOf = (a: unknown, b: unknown, none: string): [Run[], Run[]] => {
-    const [left, right] = differing(shown(a, none), shown(b, none));
-    return [shortened(left), shortened(right)];
-  };
+function fieldsOf({ mine, theirs }: Clash): VersionedField[] {
   if (!isObject(mine) || !isObject(theirs)) {
     // Shows only the text of a removed entry.
-    const short = (value: unknown) => (isObject(value) ? (value["content"] ?? titleOf(value) ?? value) : value);
-    return [{ field: "", runs: runsOf(short(mine), short(theirs), t().conflicts.removed) }];
+    const short = (value: unknown) => shown(isObject(value) ? (value["content"] ?? titleOf(value) ?? value) : value);
+    return [{ mine: short(mine), theirs: short(theirs) }];
   }
   const fields = [...new Set([...Object.keys(mine), ...Object.keys(theirs)])];
   const isOther = (field: string) => !isSame(mine[field], theirs[field]);
-  return fields.filter(isOther).map((field) => ({ field, runs: runsOf(mine[field], theirs[field], t().conflicts.missing) }));
+  const { missing } = t().conflicts;
+  return fields.filter(isOther).map((field) => ({ field, mine: shown(mine[field], missing), theirs: shown(theirs[field], missing) }));
 }
 
 function nameOf(file: OpenFile, { place, pointer, mine, theirs }: Clash): string {
-  if (place === "") return file.server.value?.path ?? file.id;
+  if (place === "") return file.path;
   if (pointer !== undefined) return entryName(file.value.value, pointer);
   const title = titleOf(mine) ?? titleOf(theirs);
   return t().conflicts.entry(title ?? place.replace(/^\//, "").replaceAll("/", " / "));

@@ -117,7 +117,7 @@ function Target({ count }: { count: number }) {
         <Button
           kind="main"
           icon="save"
-          isDisabled={count === 0 || !known || problem !== undefined || (existing > 0 && !isOverwriting)}
+          isDisabled={count === 0 || sending.value !== undefined || !known || problem !== undefined || (existing > 0 && !isOverwriting)}
           onClick={() => void write(isOverwriting)}
           testId="import-write"
         >

@@ -27,14 +27,18 @@ const PAUSE = 150;
 export async function add(files: readonly File[]): Promise<void> {
   if (files.length === 0 || projectInfo.value?.isReadOnly) return;
   go("import");
-  batch ??= randomId();
+  const id = (batch ??= randomId());
   sending.value = { done: 0, all: files.length };
   for (const [index, file] of files.entries()) {
     try {
-      const path = `import?name=${encodeURIComponent(file.name)}&batch=${encodeURIComponent(batch)}`;
-      report.value = await call<ImportView>("POST", path, { bytes: file, timeout: TIMEOUT });
+      const path = `import?name=${encodeURIComponent(file.name)}&batch=${encodeURIComponent(id)}`;
+      const view = await call<ImportView>("POST", path, { bytes: file, timeout: TIMEOUT });
+      // Discarded or written while it was sent.
+      if (batch !== id) return forget(id);
+      report.value = view;
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
+      if (batch !== id) return;
       failed.value = [
         ...failed.value,
         { name: file.name, message: error.message || t().offline, help: error.failure.help },
@@ -46,7 +50,7 @@ export async function add(files: readonly File[]): Promise<void> {
   const made = report.value;
   if (made) {
     const hasAgent = made.writes.some(({ path }) => path === "agent.yaml");
-    importWithAgent.value = hasAgent ? { batch, files: (importWithAgent.value?.files ?? 0) + files.length } : undefined;
+    importWithAgent.value = hasAgent ? { batch: id, files: (importWithAgent.value?.files ?? 0) + files.length } : undefined;
     if (isFolderChosen) void check();
     else {
       folder.value = made.folder;
@@ -107,7 +111,10 @@ export async function opened(written: ImportWritten): Promise<void> {
 export async function discard(): Promise<void> {
   const id = batch;
   clear();
-  if (!id) return;
+  if (id) await forget(id);
+}
+
+async function forget(id: string): Promise<void> {
   try {
     await call("POST", "import/discard", { body: { batch: id } });
   } catch {
@@ -118,6 +125,7 @@ export async function discard(): Promise<void> {
 function clear(): void {
   clearTimeout(timer);
   batch = undefined;
+  sending.value = undefined;
   isFolderChosen = false;
   report.value = undefined;
   target.value = undefined;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { LifeView, Row, RowText } from "../api";
 import { CallError } from "../transport";
 import { lifeOf, preview, textOf } from "../preview";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { go } from "../route";
 import { Icon } from "../ui/icon";
 import { Pieces } from "../ui/pieces";
@@ -38,7 +38,7 @@ export const MessageRow = memo(
           onClick={() => (openRows.value = toggled(openRows.value, id))}
         >
           <span class="number">{row.n === undefined ? <Icon name="minus" /> : row.n + 1}</span>
-          <span class={`role ${row.role}`}>{row.role}</span>
+          <span class={`role ${row.role}`}>{roleName(row.role)}</span>
           <span
             class={`source ${isPlain ? "" : `piece ${kindClass(row.source)}`}`}
             title={t().labeled(kindName(row.source), row.code)}

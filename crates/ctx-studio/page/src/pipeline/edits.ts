@@ -1,6 +1,7 @@
 // How the settings of a processor are written into the file of a layer.
 import type { Edit, EffectiveSetting, ProcessorInfo, SettingsLayerView } from "../api";
 import { get, isObject, join } from "../pointer";
+import { isSame } from "../rebase";
 
 /** What a setting of a processor becomes; a value that is that of the processor itself is not stored. */
 export interface Change {
@@ -111,10 +112,6 @@ export function resetEdits(layer: SettingsLayerView, file: unknown, ids: readonl
 
 function defaultOf(about: ProcessorInfo, key: string): unknown {
   return about.fields.find((field) => field.key === key)?.default;
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** The priorities with which one stands at another place of the list: its own, and those of others that must make room. */

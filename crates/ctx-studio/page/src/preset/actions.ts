@@ -12,17 +12,18 @@ export interface Preset {
   groups: Group[];
 }
 
-/** Moves an entry to the place before `to` in the list as it stands (`entries.length`: to the end). */
+/** Moves entries to the place before `to` in the list as it stands (`entries.length`: to the end). */
 export function moveEdits({ list, entries }: Preset, chosen: readonly Entry[], to: number): Edit[] {
   const edits: Edit[] = [];
-  const order = entries.map((entry) => entry.key);
-  const before = entries.slice(to).find((entry) => !chosen.includes(entry))?.key;
-  for (const { key } of [...chosen].sort((a, b) => a.index - b.index)) {
-    const from = order.indexOf(key);
-    order.splice(from, 1);
-    const target = before === undefined ? order.length : order.indexOf(before);
-    order.splice(target, 0, key);
-    if (from !== target) edits.push({ op: "move", pointer: join(list, from), to: join(list, target) });
+  const keys = new Set(chosen.map(({ key }) => key));
+  let target = to;
+  while (target < entries.length && keys.has(entries[target]?.key ?? "")) target++;
+  const start = target;
+  let above = 0;
+  for (const { index } of [...chosen].sort((a, b) => a.index - b.index)) {
+    // Each one from above leaves its place to the next; each one from below moves the target on.
+    const [from, at] = index < start ? [index - above++, start - 1] : [index, target++];
+    if (from !== at) edits.push({ op: "move", pointer: join(list, from), to: join(list, at) });
   }
   return edits;
 }
@@ -41,18 +42,23 @@ export function newAnchor(anchor: AnchorInfo, id?: string): Record<string, unkno
   return { type: anchor.id, role: anchor.role || "system", content: anchor.template ?? "" };
 }
 
-/** A copy with an id and a name of its own. */
-export function copyOf(entry: Entry, entries: readonly Entry[], suffix: string): Record<string, unknown> {
-  const copy = structuredClone(entry.value);
-  const ids = new Set(entries.map((other) => other.value["id"]));
-  if (typeof copy["id"] === "string") {
-    const base = copy["id"].replace(/-\d+$/, "");
-    let count = 2;
-    while (ids.has(`${base}-${count}`)) count++;
-    copy["id"] = `${base}-${count}`;
-  }
-  if (typeof copy["name"] === "string") copy["name"] = `${copy["name"]}${suffix}`;
-  return copy;
+/** Copies with ids and names of their own. */
+export function copiesOf(chosen: readonly Entry[], entries: readonly Entry[], suffix: string): Record<string, unknown>[] {
+  const ids = new Set(entries.map(({ value }) => value["id"]));
+  /** The next number of each id. */
+  const next = new Map<string, number>();
+  return chosen.map(({ value }) => {
+    const copy = structuredClone(value);
+    if (typeof copy["id"] === "string") {
+      const base = copy["id"].replace(/-\d+$/, "");
+      let count = next.get(base) ?? 2;
+      while (ids.has(`${base}-${count}`)) count++;
+      next.set(base, count + 1);
+      copy["id"] = `${base}-${count}`;
+    }
+    if (typeof copy["name"] === "string") copy["name"] = `${copy["name"]}${suffix}`;
+    return copy;
+  });
 }
 
 /** Removes from the end, so that the indices before stay right. */
@@ -60,26 +66,23 @@ export function removeEdits(chosen: readonly Entry[]): Edit[] {
   return [...chosen].sort((a, b) => b.index - a.index).map(({ pointer }) => ({ op: "remove", pointer }));
 }
 
-/** Switches an entry; in a radio group, the others go off. */
-export function switchEdits(preset: Preset, entry: Entry, isTo: boolean): Edit[] {
-  if (isOn(entry) === isTo) return [];
-  const edits: Edit[] = [switchEdit(preset, entry, isTo)];
-  const group = preset.groups.find(({ id }) => id === entry.value["groupId"]);
-  if (isTo && group?.isRadio) {
-    for (const other of preset.entries) {
-      if (other.key !== entry.key && other.value["groupId"] === group.id && isOn(other))
-        edits.push(switchEdit(preset, other, false));
-    }
-  }
-  return edits;
-}
-
-/** A file says "on" by saying nothing, unless its habit is to say it. */
-function switchEdit({ entries }: Preset, entry: Entry, isTo: boolean): Edit {
-  const name = entry.value["enabled"] === false && entry.value["isEnabled"] !== false ? "enabled" : "isEnabled";
-  const pointer = join(entry.pointer, name);
-  const isHabit = entries.some(({ value }) => value[name] === true);
-  return isTo && !isHabit ? { op: "remove", pointer } : { op: "set", pointer, value: isTo };
+/** Switches entries; in a radio group, the others go off. */
+export function switchEdits({ entries, groups }: Preset, chosen: readonly Entry[], isTo: boolean): Edit[] {
+  const changed = new Set(chosen.filter((entry) => isOn(entry) !== isTo));
+  const radios = new Set(groups.flatMap(({ id, isRadio }) => (isRadio && isTo ? [id] : [])));
+  const used = new Set([...changed].map(({ value }) => value["groupId"]).filter((id) => radios.has(id as string)));
+  const others = entries.filter((entry) => used.has(entry.value["groupId"]) && isOn(entry) && !changed.has(entry));
+  /** Whether a file writes that an entry is on; otherwise it says so by saying nothing. */
+  const isHabit = {
+    enabled: entries.some(({ value }) => value["enabled"] === true),
+    isEnabled: entries.some(({ value }) => value["isEnabled"] === true),
+  };
+  const edit = (entry: Entry, isTo: boolean): Edit => {
+    const name = entry.value["enabled"] === false && entry.value["isEnabled"] !== false ? "enabled" : "isEnabled";
+    const pointer = join(entry.pointer, name);
+    return isTo && !isHabit[name] ? { op: "remove", pointer } : { op: "set", pointer, value: isTo };
+  };
+  return [...[...changed].map((entry) => edit(entry, isTo)), ...others.map((entry) => edit(entry, false))];
 }
 
 export function groupEdits(chosen: readonly Entry[], group: string | undefined): Edit[] {

@@ -3,7 +3,7 @@ import type { AnchorInfo } from "../api";
 import { announce } from "../announce";
 import { t } from "../language";
 import {
-  copyOf,
+  copiesOf,
   groupEdits,
   insertEdits,
   moveEdits,
@@ -20,12 +20,14 @@ import { labelOf } from "./label";
 import { lines, shownEntries, sort } from "./list-view";
 import { expanded, focusEntry, fresh, open, preset, selected } from "./state";
 
+// Entries are given in the order of the file.
+
 /** Moves entries before the place `to` of the list as it is. Between two of one group, they join it. */
 export function move(of: Preset, chosen: readonly Entry[], to: number): void {
   const edits = moveEdits(of, chosen, to);
   const [first] = chosen;
   if (edits.length === 0 || !first) return;
-  of.file.edit(...edits);
+  of.file.edit(edits);
   const now = preset.value;
   if (!now) return;
   const keys = new Set(chosen.map(({ key }) => key));
@@ -35,7 +37,7 @@ export function move(of: Preset, chosen: readonly Entry[], to: number): void {
   const after = now.entries[start + moved.length]?.value["groupId"];
   const group = before === after ? now.groups.find(({ id }) => id === before) : undefined;
   const joins = group ? groupEdits(moved, group.id) : [];
-  if (joins.length > 0) now.file.edit(...joins);
+  if (joins.length > 0) now.file.edit(joins);
   const place = t().moved(
     chosen.length === 1 ? labelOf(first) : t().entries(chosen.length),
     start + 1,
@@ -59,9 +61,10 @@ function isFoldedHeading(entry: Entry): boolean {
 export function step(of: Preset, entry: Entry, by: -1 | 1, part: string): void {
   if (sort.value !== "file") return announce(t().preset.fileOrderOnly);
   const chosen = movedWith(of, entry);
-  const shown = shownEntries.peek().filter((other) => !chosen.includes(other));
-  const first = Math.min(...chosen.map(({ index }) => index));
-  const last = Math.max(...chosen.map(({ index }) => index));
+  const moving = new Set(chosen);
+  const shown = shownEntries.peek().filter((other) => !moving.has(other));
+  const first = chosen[0]?.index ?? 0;
+  const last = chosen.at(-1)?.index ?? 0;
   const next = by < 0 ? shown.findLast(({ index }) => index < first) : shown.find(({ index }) => index > last);
   if (!next) return announce(t().atTheEdge);
   const below = by > 0 && isFoldedHeading(next) ? sectionOf(of.entries, next).length : 0;
@@ -95,9 +98,9 @@ export function addAnchor(of: Preset, anchor: AnchorInfo, after?: Entry, id?: st
 export function duplicate(of: Preset, chosen: readonly Entry[]): void {
   const last = chosen.at(-1);
   if (!last) return;
-  const copies = chosen.map((entry) => copyOf(entry, of.entries, t().copySuffix));
+  const copies = copiesOf(chosen, of.entries, t().copySuffix);
   of.file.edit(
-    ...copies.map((value, offset) => ({
+    copies.map((value, offset) => ({
       op: "insert" as const,
       pointer: `${of.list}/${last.index + 1 + offset}`,
       value,
@@ -109,8 +112,8 @@ export function duplicate(of: Preset, chosen: readonly Entry[]): void {
 }
 
 export function remove(of: Preset, chosen: readonly Entry[]): void {
-  const first = Math.min(...chosen.map(({ index }) => index));
-  of.file.edit(...removeEdits(chosen));
+  const first = chosen[0]?.index ?? 0;
+  of.file.edit(removeEdits(chosen));
   const gone = new Set(chosen.map(({ key }) => key));
   selected.value = new Set([...selected.value].filter((key) => !gone.has(key)));
   expanded.value = new Set([...expanded.value].filter((key) => !gone.has(key)));
@@ -120,20 +123,20 @@ export function remove(of: Preset, chosen: readonly Entry[]): void {
 }
 
 export function switchAll(of: Preset, chosen: readonly Entry[], isTo: boolean): void {
-  const edits = chosen.flatMap((entry) => switchEdits(of, entry, isTo));
-  if (edits.length > 0) of.file.edit(...edits);
+  const edits = switchEdits(of, chosen, isTo);
+  if (edits.length > 0) of.file.edit(edits);
   announce(isTo ? t().switchedOn(chosen.length) : t().switchedOff(chosen.length));
 }
 
 export function putIntoGroup(of: Preset, chosen: readonly Entry[], group: string | undefined): void {
   const edits = groupEdits(chosen, group);
-  if (edits.length > 0) of.file.edit(...edits);
+  if (edits.length > 0) of.file.edit(edits);
 }
 
 /** Makes a group of entries and brings them together, after the first of them. */
 export function makeGroup(of: Preset, chosen: readonly Entry[], name: string): void {
   const { id, edits } = newGroupEdits(of, name);
-  of.file.edit(...edits, ...groupEdits(chosen, id));
+  of.file.edit(edits, groupEdits(chosen, id));
   const now = preset.value;
   const [first, ...rest] = chosen;
   if (!now || !first || rest.length === 0) return;
@@ -141,5 +144,5 @@ export function makeGroup(of: Preset, chosen: readonly Entry[], name: string): v
   const home = now.entries.find(({ key }) => key === first.key);
   const others = now.entries.filter(({ key }) => keys.has(key));
   const moves = home ? moveEdits(now, others, home.index + 1) : [];
-  if (moves.length > 0) now.file.edit(...moves);
+  if (moves.length > 0) now.file.edit(moves);
 }

@@ -60,7 +60,8 @@ export class Keys {
     const free = new Set(this.#before);
     const claim = <Name>(nameOf: (value: unknown, index: number) => Name | undefined) => {
       const named = new Map<Name, Entry[]>();
-      for (const old of free) {
+      // The first of equal ones is taken from the end.
+      for (const old of [...free].reverse()) {
         const name = nameOf(old.value, old.index);
         if (name === undefined) continue;
         const others = named.get(name);
@@ -69,7 +70,7 @@ export class Keys {
       }
       list.forEach((value, index) => {
         const name = found[index] ? undefined : nameOf(value, index);
-        const old = name === undefined ? undefined : named.get(name)?.shift();
+        const old = name === undefined ? undefined : named.get(name)?.pop();
         if (!old) return;
         found[index] = old;
         free.delete(old);

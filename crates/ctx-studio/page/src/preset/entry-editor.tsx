@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Finding } from "../api";
 import { join } from "../pointer";
 import { registry } from "../project";
-import { t } from "../language";
+import { roleName, t } from "../language";
 import { TextEditor } from "../editor/text-editor";
 import { Expansion, useExpansion } from "../editor/expansion";
 import type { Mark } from "../editor/chunk";
@@ -39,7 +39,7 @@ export function EntryEditor({ of, entry, findings }: { of: Preset; entry: Entry;
           <Select
             label={t().role}
             value={roleOf(entry)}
-            options={ROLES.map((role) => ({ value: role, label: role }))}
+            options={ROLES.map((role) => ({ value: role, label: roleName(role) }))}
             isDisabled={isFixed}
             onChange={(role) => set("role", role)}
             testId="role"

@@ -17,8 +17,9 @@ import { move, movedWith } from "./commands";
 import { startDrag } from "./drag";
 import { fold } from "./folds";
 import { isHeading } from "./headings";
-import { filter, isFiltered, lines, query, showAll, shownEntries, sort, type EntryLine } from "./list-view";
+import { filter, isFiltered, lines, query, showAll, shownEntries, sort } from "./list-view";
 import { useKeptScroll } from "./kept-scroll";
+import type { EntryLine } from "./section-lines";
 import { expanded, focusedKey, focusEntry, isSelecting, open, preset, selected } from "./state";
 import type { Preset } from "./actions";
 import { anchorType, type Entry } from "./entries";
@@ -35,7 +36,9 @@ function findingsByEntry({ file, list }: Preset): Map<string, Finding[]> {
   for (const finding of file.server.value?.findings ?? NONE) {
     if (!finding.pointer?.startsWith(`${list}/`)) continue;
     const pointer = `${list}/${finding.pointer.slice(list.length + 1).split("/")[0]}`;
-    all.set(pointer, [...(all.get(pointer) ?? NONE), finding]);
+    const others = all.get(pointer);
+    if (others) others.push(finding);
+    else all.set(pointer, [finding]);
   }
   return all;
 }

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Finding } from "../api";
 import { registry } from "../project";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { IconButton, Switch } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
@@ -20,7 +20,7 @@ import { MarkedHead, MarkedLabel } from "./marked";
 import { placementOf } from "./placement";
 import { placeName } from "./place-name";
 import type { Preset } from "./actions";
-import type { Section } from "./list-view";
+import type { Section } from "./section-lines";
 import { act, entryMenu } from "./entry-menu";
 import { focusedKey, open, preset } from "./state";
 
@@ -200,7 +200,7 @@ function Content({
             <span class="fact">{t().anchorKinds[kindOf(type)]}</span>
           ) : (
             <>
-              <span class="fact role">{roleOf(entry)}</span>
+              <span class="fact role">{roleName(roleOf(entry))}</span>
               <span class="fact place">{placeName(placementOf(entry))}</span>
             </>
           )}

@@ -5,7 +5,7 @@ import { anchorType, contentOf, hasParts, textField, type Entry } from "./entrie
  * (`=== Style ===`, `--- Style`, `## Style`). */
 const HEADING = /^\s*(?:[\u2500-\u259f▲▼▽▾▶►▷▸⸺⸻]|[-=—–―*#~_+]{2})/u;
 /** Macros without output. */
-const SILENT = /\{\{(?:\/\/[^}]*|trim|noop)\}\}/gi;
+const SILENT = /\{\{(?:\/\/[^{}]*|trim|noop)\}\}/gi;
 
 /** Whether the entry has a heading as its name, or a name and no text. Anchors are never headings. */
 export function isHeading(entry: Entry): boolean {

@@ -1,6 +1,6 @@
 // Search, filter and sort controls above the list.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { t } from "../language";
+import { roleName, t } from "../language";
 import { Button, IconButton } from "../ui/button";
 import { Check, Select } from "../ui/field";
 import { Icon } from "../ui/icon";
@@ -19,7 +19,7 @@ import {
   type Filter,
   type SortName,
 } from "./list-view";
-import { isSavedKnown } from "./saved-entries";
+import { isSavedKnown } from "../saved-entries";
 import type { Preset } from "./actions";
 
 const SORTS: SortName[] = ["file", "name", "tokens"];
@@ -111,7 +111,7 @@ function Filters({ of }: { of: Preset }) {
       <Select
         label={t().role}
         value={filter.value.role}
-        options={[{ value: "", label: anyRole }, ...roles.map((role) => ({ value: role, label: role }))]}
+        options={[{ value: "", label: anyRole }, ...roles.map((role) => ({ value: role, label: roleName(role) }))]}
         onChange={(role) => set({ role })}
         testId="filter-role"
       />

@@ -2,13 +2,14 @@
 import { computed, signal } from "@preact/signals";
 import { preview } from "../preview";
 import { current } from "../project";
-import { anchorType, isOn, roleOf, textField, type Entry, type Group } from "./entries";
+import { anchorType, isOn, roleOf, type Entry, type Group } from "./entries";
 import type { Preset } from "./actions";
 import { folded } from "./folds";
-import { isHeading } from "./headings";
 import { isPlaceholder, labelOf } from "./label";
-import { isChanged } from "./saved-entries";
-import { hasText, lower } from "./search";
+import { isChanged } from "../saved-entries";
+import { lower } from "../ui/marked";
+import { hasText } from "./search";
+import { groupsById, sectionLines, type EntryLine, type Line } from "./section-lines";
 import { preset } from "./state";
 
 export type SortName = "file" | "name" | "tokens";
@@ -33,32 +34,6 @@ export function showAll(): void {
   filter.value = NO_FILTER;
 }
 
-/** State of a heading entry. */
-export interface Section {
-  id: string;
-  count: number;
-  enabled: number;
-  isFolded: boolean;
-}
-export interface EntryLine {
-  key: string;
-  entry: Entry;
-  group?: Group;
-  section?: Section;
-  /** Whether it is below a heading. */
-  isInside: boolean;
-  isHidden: boolean;
-}
-export interface GroupLine {
-  key: string;
-  group: Group;
-  isContinued: boolean;
-  count: number;
-  isInside: boolean;
-  isHidden: boolean;
-}
-export type Line = EntryLine | GroupLine;
-
 /** One flat list: a moved entry keeps its element. Folded and filtered rows are hidden, not removed. Creating rows on
  * each keystroke of a search would be slow. */
 export const lines = computed<readonly Line[]>(() => {
@@ -77,13 +52,10 @@ export const foldIds = computed<readonly string[]>(() =>
   lines.value.flatMap((line) => ("entry" in line ? (line.section?.id ?? []) : line.group.id)),
 );
 
-function groupOf({ groups }: Preset, entry: Entry): Group | undefined {
-  return groups.find(({ id }) => id === entry.value["groupId"]);
-}
-
 function flatLines(now: Preset): EntryLine[] {
+  const groups = groupsById(now);
   return sorted(now.entries).map((entry) => {
-    const group = groupOf(now, entry);
+    const group = groups.get(entry.value["groupId"]);
     return { key: entry.key, entry, group, isInside: false, isHidden: !isMatch(now, entry, group) };
   });
 }
@@ -121,54 +93,4 @@ function isMatch({ file }: Preset, entry: Entry, group: Group | undefined): bool
   const view = file.server.value;
   if (wantsChanged && view && isChanged(view, entry) !== true) return false;
   return needle.value === "" || hasText(entry, needle.value);
-}
-
-function sectionLines(now: Preset, areFolded: ReadonlySet<string>): Line[] {
-  const all: Line[] = [];
-  const seen = new Set<string>();
-  const ids = new Map<string, number>();
-  let section: Section | undefined;
-  let before: string | undefined;
-  for (const entry of now.entries) {
-    const group = groupOf(now, entry);
-    const isHead = isHeading(entry);
-    const isEntryHidden = group !== undefined && areFolded.has(group.id);
-    if (isHead) section = undefined;
-    const isInside = section !== undefined;
-    const isHidden = section?.isFolded === true;
-    if (group && group.id !== before) {
-      const isContinued = seen.has(group.id);
-      const count = now.entries.filter(({ value }) => value["groupId"] === group.id).length;
-      const key = `${group.id}/${isContinued ? entry.key : ""}`;
-      all.push({ key, group, isContinued, count, isInside, isHidden });
-      seen.add(group.id);
-    }
-    before = group?.id;
-    if (section) {
-      section.count++;
-      if (isOn(entry) && group?.isEnabled !== false) section.enabled++;
-    }
-    if (isHead) {
-      const name = textField(entry, "name");
-      const count = (ids.get(name) ?? 0) + 1;
-      ids.set(name, count);
-      // The name identifies the heading across reloads. Ids may be missing.
-      const id = `#${count === 1 ? "" : count} ${name}`;
-      section = { id, count: 0, enabled: 0, isFolded: areFolded.has(id) };
-    }
-    all.push({
-      key: entry.key,
-      entry,
-      group,
-      section: isHead ? section : undefined,
-      isInside,
-      isHidden: isHidden || isEntryHidden,
-    });
-  }
-  // A group without entries would otherwise be out of reach.
-  for (const group of now.groups) {
-    if (seen.has(group.id)) continue;
-    all.push({ key: `${group.id}/`, group, isContinued: false, count: 0, isInside: false, isHidden: false });
-  }
-  return all;
 }

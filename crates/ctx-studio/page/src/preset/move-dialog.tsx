@@ -5,8 +5,7 @@ import { Dialog } from "../ui/dialog";
 import { Button } from "../ui/button";
 import { move } from "./commands";
 import { labelOf } from "./label";
-import { Marked } from "./marked";
-import { lower } from "./search";
+import { lower, Marked } from "../ui/marked";
 import { focusEntry } from "./state";
 import type { Preset } from "./actions";
 import type { Entry } from "./entries";
@@ -123,6 +122,6 @@ export function MoveDialog({ of, chosen, close }: { of: Preset; chosen: Entry[];
 
 /** The entry above the moved ones. */
 function neighbor(others: readonly Entry[], chosen: readonly Entry[]): Entry | undefined {
-  const first = Math.min(...chosen.map(({ index }) => index));
+  const first = chosen[0]?.index ?? 0;
   return others.findLast(({ index }) => index < first) ?? others[0];
 }

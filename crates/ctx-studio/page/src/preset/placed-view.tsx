@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Row } from "../api";
 import { preview, textOf } from "../preview";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { openEntry } from "../inspector/state";
 import { kindClass, kindName } from "../inspector/kinds";
 import { Paged } from "../ui/paged";
@@ -95,7 +95,7 @@ export function PlacedView({ of }: { of: Preset }) {
             return (
               <li key={`${row.key}${index}`} class={kindClass(row.source)} title={kindName(row.source)}>
                 {entry ? <Link entry={entry} /> : <Joined of={of} row={row} />}
-                <span class="fact role">{row.role}</span>
+                <span class="fact role">{roleName(row.role)}</span>
                 <span class="fact">{entry ? placeName(placementOf(entry)) : row.place}</span>
                 <span class="head">{row.head}</span>
                 <span class="tokens">{row.tokens === undefined ? "" : figure(row.tokens)}</span>

@@ -7,7 +7,7 @@ import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { EntryList } from "./entry-list";
 import { ListBar } from "./list-bar";
-import { rememberSaved } from "./saved-entries";
+import { rememberSaved } from "../saved-entries";
 import { PlacedView } from "./placed-view";
 import { Selection } from "./selection";
 import { TextView } from "./text-view";

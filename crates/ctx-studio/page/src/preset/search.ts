@@ -1,6 +1,7 @@
 // Text search of the entry list. Lower-case texts are computed once per version of an entry.
 import { contentOf, type Entry } from "./entries";
 import { labelOf } from "./label";
+import { lower } from "../ui/marked";
 
 interface Searched {
   label: string;
@@ -8,13 +9,6 @@ interface Searched {
   text: string;
 }
 const searched = new WeakMap<Entry, Searched>();
-
-/** Converts to lower case without changing the length. Positions stay valid in the original text. */
-export function lower(text: string): string {
-  const all = text.toLowerCase();
-  if (all.length === text.length) return all;
-  return text.replace(/[^]/gu, (one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one));
-}
 
 function searchedOf(entry: Entry): Searched {
   const label = labelOf(entry);

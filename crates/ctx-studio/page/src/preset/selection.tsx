@@ -15,7 +15,8 @@ export function Selection({ of }: { of: Preset }) {
   const [dialog, setDialog] = useState<"move" | "group" | undefined>(undefined);
   if (!isSelecting.value) return null;
   const chosen = chosenEntries(of);
-  const unseen = chosen.filter((entry) => !shownEntries.value.includes(entry)).length;
+  const shown = new Set(shownEntries.value);
+  const unseen = chosen.filter((entry) => !shown.has(entry)).length;
   const isNothing = chosen.length === 0 || of.file.isReadOnly.value;
   return (
     <div class="selection" role="toolbar" aria-label={t().selection}>

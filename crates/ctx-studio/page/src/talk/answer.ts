@@ -101,10 +101,10 @@ function body(
   };
 }
 
-/** Sends a message; without a text and files what is pending is answered. */
-export function send(text: string, files: readonly AttachedFile[] = [], place?: ReplyPlace): Promise<boolean> {
+/** Sends a message; without a text and files what is pending is answered. Calls `taken` once the server has the message. */
+export function send(text: string, files: readonly AttachedFile[] = [], place?: ReplyPlace, taken?: () => void): Promise<boolean> {
   goToEnd();
-  return begin("/turns", () => body(text, false, files, place));
+  return begin("/turns", () => body(text, false, files, place), taken);
 }
 
 /** Has the model write a summary; with which model, the settings of the turn say. */
@@ -116,7 +116,7 @@ export function summarize(summary: SummaryOf): Promise<boolean> {
  * Begins once the steps on their way are taken, with what they made of the conversation. Whatever is asked meanwhile, as
  * by a double click, is not asked.
  */
-async function begin(verb: string, body: () => BeginTurn | BeginSummary): Promise<boolean> {
+async function begin(verb: string, body: () => BeginTurn | BeginSummary, taken = () => {}): Promise<boolean> {
   if (isAsking.peek()) return false;
   isAsking.value = true;
   const id = talkId.peek();
@@ -125,6 +125,7 @@ async function begin(verb: string, body: () => BeginTurn | BeginSummary): Promis
     // Another conversation is shown meanwhile: what was typed stays with its own.
     if (talkId.peek() !== id) return false;
     await call<TurnBegun>("POST", talkPath(verb), { body: body() });
+    taken();
     await poll();
     return true;
   } catch (error) {

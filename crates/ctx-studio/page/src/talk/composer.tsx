@@ -1,21 +1,23 @@
 // The next message of the user. It is the input of the turn, so the preview shows it while the user types.
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { copyText } from "../copy";
+import { indented } from "../indented";
 import { PrefixNote } from "../inspector/prefix-note";
 import { preview } from "../preview";
 import { projectInfo } from "../project";
 import { CallError } from "../transport";
 import { setTurn, turn } from "../turn";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
 import { answer, isAnswering, isAsking, send, stop, wouldSend } from "./answer";
 import { attach, AttachButton, attached, AttachedFiles, isAttaching } from "./attached";
+import { dropInput } from "./drafts";
 import { editLast, swipeLast } from "./message-actions";
 import { goToEnd, hasNewText } from "./scroll";
-import { isBusy, take, talk } from "./state";
+import { isBusy, take, talk, talkId } from "./state";
 
 const ROLES = ["user", "assistant", "system"] as const;
 /** Keys in the empty composer that switch between versions of the newest reply. */
@@ -33,17 +35,18 @@ export function Composer() {
   // What is sent names the state of the file that it goes on with.
   const isNow = isBusy.value || isAsking.value || isAnswering.value || isAttaching.value || talk.value === undefined;
   const isReplying = isAnswering.value && answer.value?.summary === undefined;
-  // What was typed meanwhile stays.
-  const clear = () => (turn.peek().input ?? "") === text && setTurn({ input: undefined });
   const add = async (role: string) => {
-    if (await take({ kind: "append", role, text })) clear();
+    const id = talkId.peek() ?? "";
+    if (await take({ kind: "append", role, text })) dropInput(id, text);
     goToEnd();
   };
   const say = async () => {
-    const files = attached.peek();
-    if (isNothing || isNow || !(await send(text, files))) return;
-    clear();
-    attached.value = attached.peek().filter((one) => !files.includes(one));
+    const [id, files] = [talkId.peek() ?? "", attached.peek()];
+    if (isNothing || isNow) return;
+    await send(text, files, undefined, () => {
+      dropInput(id, text);
+      attached.value = attached.peek().filter((one) => !files.includes(one));
+    });
   };
   const look = () =>
     wouldSend(text, attached.peek()).then(show, (error) => show(error instanceof CallError ? error.message || t().offline : String(error)));
@@ -103,7 +106,7 @@ export function Composer() {
             label={texts.onlyAdd}
             icon="plus"
             isDisabled={isBlank || isNow || attached.value.length > 0}
-            items={() => ROLES.map((role) => ({ label: texts.addAs(role), testId: `add-${role}`, run: () => void add(role) }))}
+            items={() => ROLES.map((role) => ({ label: texts.addAs(roleName(role)), testId: `add-${role}`, run: () => void add(role) }))}
             testId="add-message"
           />
           <span class="gap" />
@@ -149,6 +152,8 @@ function Usage() {
 
 /** The request, indented for reading. Copying gives the exact body. */
 function RequestDialog({ body, close }: { body: string; close: () => void }) {
+  // Where there is no body, an error message is shown.
+  const text = useMemo(() => (body.startsWith("{") ? indented(body) : body), [body]);
   return (
     <Dialog
       title={t().talk.requestTitle}
@@ -161,17 +166,8 @@ function RequestDialog({ body, close }: { body: string; close: () => void }) {
       }
     >
       <pre class="request" tabIndex={0} data-test="request">
-        {indented(body)}
+        {text}
       </pre>
     </Dialog>
   );
-}
-
-function indented(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    // An error message instead of a body.
-    return body;
-  }
 }

@@ -1,10 +1,12 @@
-// The list of conversations of the folder and the store, with search, renaming and deletion.
+// The list of conversations of the folder and the store, with search, renaming and deletion. The dialog of files asks
+// for a conversation in a file.
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProjectFile, SearchHit, SearchView } from "../api";
 import { call, CallError } from "../transport";
 import { filesOf, loadProject, projectInfo, titleOf } from "../project";
 import { announce, toast } from "../announce";
+import { askName } from "../file-list/actions";
 import { go } from "../route";
 import { inputs } from "../turn";
 import { t } from "../language";
@@ -14,7 +16,7 @@ import { Field } from "../ui/field";
 import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
 import { isAnswering } from "./answer";
-import { dropDrafts } from "./drafts";
+import { moveDrafts } from "./drafts";
 import { isFormatted, showFormatted } from "./formatted-text";
 import { openTalk, pathOf, talkId } from "./state";
 
@@ -29,6 +31,13 @@ interface Task {
 
 /** The open list, if it is open. */
 const list = signal<{ task?: Task } | undefined>(undefined);
+
+/** Asks in the list for a stored conversation, and in the dialog of files for a file. */
+function ask(kind: Task["kind"], one: ProjectFile, begin: (task: Task) => void): void {
+  if (one.isStored) return begin({ kind, id: one.id });
+  list.value = undefined;
+  askName({ kind, file: one });
+}
 
 export function ConversationButton() {
   const current = filesOf("conversation").find(({ id }) => id === talkId.value);
@@ -52,15 +61,15 @@ export function ConversationButton() {
 export function TalkMenu() {
   const texts = t().talk;
   const current = filesOf("conversation").find(({ id }) => id === talkId.value);
-  const isFixed = !current?.isStored || projectInfo.value?.isReadOnly !== false || isAnswering.value;
-  const begin = (kind: Task["kind"]) => current && (list.value = { task: { kind, id: current.id } });
+  const isFixed = !current || projectInfo.value?.isReadOnly !== false || isAnswering.value;
+  const begin = (kind: Task["kind"]) => current && ask(kind, current, (task) => (list.value = { task }));
   return (
     <Menu
       label={t().moreFor(current ? titleOf(current) : t().conversation)}
       icon="ellipsis"
       items={() => [
         { label: texts.showMarkdown, checked: isFormatted.peek(), testId: "markdown", run: () => showFormatted(!isFormatted.peek()) },
-        { label: texts.rename, icon: "pencil", isFirstOfPart: true, isDisabled: isFixed, detail: current?.isStored ? undefined : texts.isFile, testId: "rename-talk", run: () => begin("rename") },
+        { label: texts.rename, icon: "pencil", isFirstOfPart: true, isDisabled: isFixed, testId: "rename-talk", run: () => begin("rename") },
         { label: texts.deleteMore, icon: "trash-2", isDangerous: true, isDisabled: isFixed, testId: "delete-talk", run: () => begin("delete") },
       ]}
       testId="talk-menu"
@@ -152,7 +161,7 @@ function Row({
 }) {
   const texts = t().talk;
   const title = titleOf(one);
-  const isFixed = !one.isStored || projectInfo.value?.isReadOnly !== false;
+  const isFixed = projectInfo.value?.isReadOnly !== false;
   return (
     <>
       <button type="button" class="open" aria-current={one.id === talkId.value ? "true" : undefined} onClick={() => open(one.id, hit)}>
@@ -162,8 +171,8 @@ function Row({
       </button>
       {!isFixed && (
         <>
-          <IconButton icon="pencil" label={texts.renameOne(title)} onClick={() => begin({ kind: "rename", id: one.id })} testId="rename" />
-          <IconButton icon="trash-2" label={texts.deleteOne(title)} onClick={() => begin({ kind: "delete", id: one.id })} testId="delete" />
+          <IconButton icon="pencil" label={texts.renameOne(title)} onClick={() => ask("rename", one, begin)} testId="rename" />
+          <IconButton icon="trash-2" label={texts.deleteOne(title)} onClick={() => ask("delete", one, begin)} testId="delete" />
         </>
       )}
     </>
@@ -220,7 +229,7 @@ function DeleteForm({ one, close }: { one: ProjectFile; close: () => void }) {
   useEffect(() => form.current?.querySelector("button")?.focus(), []);
   const remove = async () => {
     if (!(await change(one, "delete", {}))) return;
-    dropDrafts(one.id);
+    moveDrafts(one.id, "");
     // The next read of the folder no longer has it.
     if (inputs.peek().conversation === one.id) inputs.value = { ...inputs.peek(), conversation: undefined };
     if (talkId.peek() === one.id) go("talk", "", true);

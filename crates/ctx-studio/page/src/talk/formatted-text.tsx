@@ -18,10 +18,10 @@ export function showFormatted(next: boolean): void {
 
 export function FormattedText({ text, testId }: { text: string; testId?: string }) {
   const isPlain = !isFormatted.value || text.length > MAX_LENGTH;
-  const blocks = useMemo(() => (isPlain ? [] : parseMarkdown(text)), [text, isPlain]);
+  const drawn = useMemo(() => (isPlain ? text : drawBlocks(parseMarkdown(text))), [text, isPlain]);
   return (
     <div class={isPlain ? "text" : "text markdown"} data-test={testId}>
-      {isPlain ? text : drawBlocks(blocks)}
+      {drawn}
     </div>
   );
 }

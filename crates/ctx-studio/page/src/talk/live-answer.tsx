@@ -1,11 +1,11 @@
 // What a model writes, while it does: an answer with its words and a call that waits, or how far a summary is; what
 // happened on the way, and why it went no further.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { SummaryWork } from "../api";
 import { inspectorTab } from "../inspector/state";
 import { allFindings } from "../preview";
 import { go } from "../route";
-import { t } from "../language";
+import { roleName, t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { answer, dismiss, send, stop, verdict } from "./answer";
@@ -29,7 +29,7 @@ export function LiveAnswer({ isFailureShown }: { isFailureShown: boolean }) {
     <section class={`live ${now.isRunning ? "running" : ""}`} aria-busy={now.isRunning} data-test="live">
       {now.isRunning && (
         <div class="line">
-          {summary ? <Icon name="layers" /> : <b class="role assistant">assistant</b>}
+          {summary ? <Icon name="layers" /> : <b class="role assistant">{roleName("assistant")}</b>}
           <span class="soft" role="status" data-test="live-status">
             {summary ? summarizing(summary.request, summary.requests) : answering}
           </span>
@@ -42,7 +42,7 @@ export function LiveAnswer({ isFailureShown }: { isFailureShown: boolean }) {
           )}
         </div>
       )}
-      {now.text !== "" && <FormattedText text={now.text} testId="live-text" />}
+      {now.text !== "" && <LiveText key={now.turn} text={now.text} />}
       {now.notes.length > 0 && (
         <ul class="soft notes">
           {notes.map((note, at) => (
@@ -87,6 +87,23 @@ export function LiveAnswer({ isFailureShown }: { isFailureShown: boolean }) {
       )}
     </section>
   );
+}
+
+/** Text that grows. It is parsed at most once per frame, because chunks can arrive faster. */
+function LiveText({ text }: { text: string }) {
+  const [shown, show] = useState(text);
+  const latest = useRef(text);
+  const frame = useRef(0);
+  latest.current = text;
+  useEffect(() => {
+    if (latest.current === shown) return;
+    frame.current ||= requestAnimationFrame(() => {
+      frame.current = 0;
+      show(latest.current);
+    });
+  }, [text]);
+  useEffect(() => () => cancelAnimationFrame(frame.current), []);
+  return <FormattedText text={shown} testId="live-text" />;
 }
 
 function showFindings(): void {

@@ -24,9 +24,10 @@ const MAX_ROWS = 200;
 const MAX_OPEN = 20;
 const MAX_LINK = 1_000;
 
-// Patterns must not rescan a run from each of its characters: 100,000 spaces would take minutes.
-const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
-const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+|$)(.*)$/;
+// Patterns must not rescan a run from each of its characters: 100,000 spaces would take minutes. So what follows a run
+// with a choice of lengths matches to the end of the line, whatever the line contains.
+const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$/s;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t](.*))?$/s;
 const RULE = /^ {0,3}(?:\*[ \t]*){3,}$|^ {0,3}(?:-[ \t]*){3,}$|^ {0,3}(?:_[ \t]*){3,}$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( {1,4}|$)(?=\S|$)/;
@@ -75,7 +76,7 @@ interface Parsed {
 function parseSpecial(lines: readonly string[], at: number, depth: number, isInParagraph: boolean): Parsed | undefined {
   const line = lines[at] ?? "";
   const fence = FENCE.exec(line);
-  if (fence) return parseFence(lines, at, fence[1] ?? "", (fence[2] ?? "").trim());
+  if (fence) return parseFence(lines, at, fence[1] ?? fence[3] ?? "", (fence[2] ?? fence[4] ?? "").trim());
   const heading = HEADING.exec(line);
   if (heading) {
     const text = withoutEnd((heading[2] ?? "").trim(), "#").trimEnd();
@@ -147,21 +148,29 @@ function parseList(lines: readonly string[], at: number, depth: number): Parsed 
 }
 
 function parseTable(lines: readonly string[], at: number): Parsed | undefined {
-  const cells = (line: string) =>
-    line
-      .trim()
-      .replace(/^\||\|$/g, "")
-      .split("|")
-      .map((cell) => cell.trim());
-  const head = cells(lines[at] ?? "");
-  if (head.length > MAX_COLUMNS || cells(lines[at + 1] ?? "").length !== head.length) return undefined;
+  const head = cellsOf(lines[at] ?? "");
+  if (head.length > MAX_COLUMNS || cellsOf(lines[at + 1] ?? "").length !== head.length) return undefined;
+  const last = head.length - 1;
   let end = at + 2;
   while (end - at < MAX_ROWS && (lines[end] ?? "").includes("|")) end++;
   const rows = lines.slice(at + 2, end).map((line) => {
-    const row = cells(line);
-    return head.map((_, column) => parseSpans(row[column] ?? ""));
+    const row = cellsOf(line);
+    // The last column shows the cells that have no column.
+    return head.map((_, column) => parseSpans(column < last ? (row[column] ?? "") : row.slice(last).join(" | ")));
   });
   return { block: { kind: "table", head: head.map((cell) => parseSpans(cell)), rows }, at: end };
+}
+
+/** The cells of a table row. An escaped pipe is part of a cell. */
+function cellsOf(line: string): string[] {
+  const cells = [""];
+  for (const [part] of line.trim().matchAll(/\\[^]|[^\\|]+|\||\\/g)) {
+    if (part === "|") cells.push("");
+    else cells.push(`${cells.pop()}${part === "\\|" ? "|" : part}`);
+  }
+  if (line.trimStart().startsWith("|")) cells.shift();
+  if (cells.length > 1 && cells.at(-1) === "") cells.pop();
+  return cells.map((cell) => cell.trim());
 }
 
 /** An unclosed emphasis or link. */

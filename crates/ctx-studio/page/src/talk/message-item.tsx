@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MessageView } from "../api";
 import { copyText } from "../copy";
-import { figure, t } from "../language";
+import { figure, roleName, t } from "../language";
 import { toggled } from "../inspector/state";
 import { Button, IconButton } from "../ui/button";
 import { Icon } from "../ui/icon";
@@ -26,7 +26,9 @@ export interface MessageProps {
 }
 
 export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
-  const [isEditing, edit] = useState(() => !row.isCut && readDraft(talkId.peek() ?? "", row.id) !== undefined);
+  const [editing, edit] = useState<"restored" | "opened" | undefined>(() =>
+    !row.isCut && readDraft(talkId.peek() ?? "", row.id) ? "restored" : undefined,
+  );
   const [isDetailed, detail] = useState(false);
   const [isAgain, again] = useState(false);
   const item = useRef<HTMLLIElement>(null);
@@ -38,16 +40,16 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
   useEffect(() => {
     if (!isToEdit) return;
     wantedEdit.value = undefined;
-    edit(true);
+    edit("opened");
   }, [isToEdit]);
   const close = () => {
-    edit(false);
+    edit(undefined);
     requestAnimationFrame(() => {
       if (document.activeElement === document.body) item.current?.querySelector<HTMLElement>("[data-test=edit]")?.focus();
     });
   };
   const { states, summaryOf, attachedFiles, answer } = t().talk;
-  const label = row.summary ? summaryOf(row.summary.messages) : `${row.role} ${row.place}`;
+  const label = row.summary ? summaryOf(row.summary.messages) : `${roleName(row.role)} ${row.place}`;
   const isFailed = row.failure !== undefined;
   return (
     <li
@@ -58,7 +60,7 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
     >
       <div class="line">
         <span class="number">{row.place}</span>
-        {row.summary ? <Stack row={row} /> : <b class={`role ${row.role}`}>{row.role}</b>}
+        {row.summary ? <Stack row={row} /> : <b class={`role ${row.role}`}>{roleName(row.role)}</b>}
         {row.name && <span>{row.name}</span>}
         {row.state !== "sent" && !isFailed && <span class="badge">{states[row.state]}</span>}
         <span class="gap" />
@@ -73,12 +75,12 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
           isFixed={isFixed}
           isLast={isLast}
           isAnswer={isAnswer}
-          edit={() => edit(true)}
+          edit={() => edit("opened")}
           detail={() => detail(!isDetailed)}
           rewrite={() => again(true)}
         />
       </div>
-      {isEditing ? <MessageForm row={row} isFixed={isFixed} close={close} /> : <Text row={row} />}
+      {editing ? <MessageForm row={row} isFixed={isFixed} isRestored={editing === "restored"} close={close} /> : <Text row={row} />}
       {row.failure && <Failure row={row} isFixed={isFixed} isLast={isLast} />}
       {row.attachments && (
         <ul class="chips" aria-label={attachedFiles}>
@@ -98,7 +100,7 @@ export function MessageItem({ row, isFixed, isLast, isAnswer }: MessageProps) {
           ))}
         </ul>
       )}
-      {isLast && row.role === "user" && !row.summary && !isEditing && (
+      {isLast && row.role === "user" && !row.summary && !editing && (
         <p class="message-foot">
           <Button icon="message-square" isDisabled={isFixed} onClick={() => void send("")} testId="answer">
             {answer}

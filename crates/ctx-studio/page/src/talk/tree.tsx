@@ -1,7 +1,7 @@
 // The branches of the conversation: runs of messages, each below the one that it goes on from.
 import { computed, signal } from "@preact/signals";
 import type { RunView } from "../api";
-import { t } from "../language";
+import { roleName, t } from "../language";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { take, tree } from "./state";
@@ -53,7 +53,7 @@ export function Tree({ isFixed }: { isFixed: boolean }) {
               disabled={isFixed}
               onClick={() => void take({ kind: "activate", id: run.last })}
             >
-              <b>{run.role}</b> {run.head}
+              <b>{roleName(run.role)}</b> {run.head}
             </button>
             <small class="soft">
               {messagesOf(run.messages)}

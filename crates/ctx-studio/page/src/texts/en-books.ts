@@ -85,7 +85,6 @@ export const books = {
     "outlet",
   ],
   shortPositions: ["↑Char", "↓Char", "↑AN", "↓AN", "@D", "↑EM", "↓EM", "Outlet"],
-  roles: ["system", "user", "assistant"],
   logics: ["AND ANY", "NOT ALL", "NOT ANY", "AND ALL"],
   more: "Matching, recursion, timing, and groups",
   fields: {

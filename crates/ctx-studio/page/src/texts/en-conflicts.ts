@@ -7,6 +7,7 @@ export const conflicts = {
   ofWindow: (place: string) => `Another window also changed ${place}.`,
   ofProgram: (place: string) => `Another program also changed ${place}.`,
   ofGone: (path: string) => `Another program deleted ${path}.`,
+  ofMissing: (path: string) => `${path} no longer exists. Copy your text, or discard it.`,
   ofRefusal: (place: string) => `The server rejected your change: ${place}.`,
   isGone: "The entry is gone. Copy your text, or discard it.",
   entry: (name: string, field?: string) => (field === undefined ? `“${name}”` : `“${name}” (${field})`),

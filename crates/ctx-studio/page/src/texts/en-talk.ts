@@ -18,7 +18,6 @@ export const talk = {
   noConversations: "No matching conversations.",
   untitled: (time: string) => `Conversation of ${time}`,
   file: "file",
-  isFile: "A file of the folder",
   title: "Title",
   rename: "Rename…",
   renameTitle: "Rename conversation",
@@ -41,6 +40,8 @@ export const talk = {
   compressMore: "Compress…",
   compressTitle: "Compress conversation",
   cancel: "Cancel",
+  editKept: "Your edit is kept. Edit the message to continue.",
+  changedMessage: "The message changed since you began your edit.",
   stepCompress: (count: number) => `compress ${count} message${s(count)}`,
   /** By how the step begins in the log. */
   steps: {

@@ -77,6 +77,8 @@ export const en = {
   clauses: (first: string, second: string) => `${first}; ${second}`,
   sentences: (first: string, second: string) => `${first}. ${second}`,
 
+  roles: { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool" } as Record<string, string>,
+
   // The turn
   turn: "Turn",
   input: "User message",
@@ -133,6 +135,7 @@ export const en = {
   noEntries: "This file has no preset entries.",
   beginPreset: "Add a preset",
   asText: "Other files (text)",
+  storageFull: "The storage of the browser is full. Unsent text is lost if you close this window.",
   fileGone: (path: string) => `${path} was deleted or moved.`,
   tooLargeToEdit: "The file is too large to edit here. The page shows the start of the text.",
   firstEntries: (shown: number, all: number) =>

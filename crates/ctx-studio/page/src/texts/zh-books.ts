@@ -80,7 +80,6 @@ export const books: Texts["books"] = {
     "出口（Outlet）",
   ],
   shortPositions: ["↑角色", "↓角色", "↑注释", "↓注释", "@D", "↑示例", "↓示例", "出口"],
-  roles: ["system", "user", "assistant"],
   logics: ["包含任意", "不包含所有", "不包含任意", "包含所有"],
   more: "匹配、递归、定时与分组",
   fields: {

@@ -8,6 +8,7 @@ export const conflicts: Texts["conflicts"] = {
   ofWindow: (place) => `另一个窗口也修改了${place}。`,
   ofProgram: (place) => `其他程序也修改了${place}。`,
   ofGone: (path) => `其他程序删除了 ${path}。`,
+  ofMissing: (path) => `${path} 已不存在。请复制你的文本，或放弃修改。`,
   ofRefusal: (place) => `服务器拒绝了你的修改：${place}。`,
   isGone: "条目已不存在。请复制你的文本，或放弃修改。",
   entry: (name, field) => (field === undefined ? `“${name}”` : `“${name}”的${field}`),

@@ -76,6 +76,8 @@ export const zh: Texts = {
   clauses: (first, second) => `${first}；${second}`,
   sentences: (first, second) => `${first}。${second}`,
 
+  roles: { system: "系统", developer: "开发者", user: "用户", assistant: "助手", tool: "工具" },
+
   // 轮次
   turn: "本轮",
   input: "用户消息",
@@ -132,6 +134,7 @@ export const zh: Texts = {
   noEntries: "此文件没有预设条目。",
   beginPreset: "添加预设",
   asText: "其他文件（文本）",
+  storageFull: "浏览器的存储空间已满。如果关闭此窗口，未发送的文本会丢失。",
   fileGone: (path) => `${path} 已删除或移走。`,
   tooLargeToEdit: "文件太大，无法在此编辑。只显示文本开头。",
   firstEntries: (shown, all) => `文件太大，无法在此编辑。只显示前 ${shown} / ${all} 个条目。`,

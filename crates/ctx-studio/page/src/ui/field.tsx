@@ -15,6 +15,8 @@ interface FieldProps {
   isDisabled?: boolean;
   size?: "short" | "normal" | "wide";
   isLabelHidden?: boolean;
+  /** Several lines; the field grows with its text. */
+  rows?: number;
   inputMode?: "numeric" | "decimal" | "text";
   testId?: string;
   step?: string;
@@ -39,7 +41,7 @@ export function Field(props: FieldProps) {
   const ownId = useId();
   const id = props.id ?? ownId;
   const Tag = tagOf(props.id);
-  const input = useRef<HTMLInputElement>(null);
+  const area = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(value);
   const isFocused = useRef(false);
   const isComposing = useRef(false);
@@ -51,6 +53,15 @@ export function Field(props: FieldProps) {
     const isOther = isLazy ? !isTyped.current : !isTelling.current && !isComposing.current;
     if (!isFocused.current || isOther) setText(value);
   }, [value]);
+  const caret = area.current && isFocused.current ? area.current.selectionStart : undefined;
+  const shown = area.current?.value ?? text;
+  useLayoutEffect(() => {
+    // Setting another text puts the caret at its end.
+    if (caret !== undefined && shown !== text) {
+      const at = placeIn(text, shown, caret);
+      area.current?.setSelectionRange(at, at);
+    }
+  }, [text]);
   useLayoutEffect(() => {
     isTelling.current = false;
   });
@@ -59,45 +70,51 @@ export function Field(props: FieldProps) {
     isTelling.current = true;
     if (next !== value) onInput(next);
   };
+  const control = {
+    id,
+    value: text,
+    placeholder: props.placeholder,
+    disabled: props.isDisabled,
+    "aria-invalid": props.isInvalid ? ("true" as const) : undefined,
+    "aria-describedby": props.describedBy ?? (help ? `${id}-help` : undefined),
+    "data-test": props.testId,
+    "data-autofocus": props.isAutofocused,
+    onFocus: () => (isFocused.current = true),
+    onBlur: () => {
+      isFocused.current = false;
+      if (isLazy) tell(text);
+      else if (text !== value) setText(value);
+    },
+    onCompositionStart: () => (isComposing.current = true),
+    onCompositionEnd: (event: Typed) => {
+      isComposing.current = false;
+      if (!isLazy) tell(event.currentTarget.value);
+    },
+    onInput: (event: Typed) => {
+      isTyped.current = true;
+      setText(event.currentTarget.value);
+      if (!isLazy && !isComposing.current) tell(event.currentTarget.value);
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === "Enter" && isLazy && !event.isComposing) tell(text);
+    },
+  };
   return (
     <Tag class={`field ${size}`} for={props.id ? undefined : id}>
       {!props.id && <span class={props.isLabelHidden ? "hidden" : "label"}>{label}</span>}
-      <input
-        ref={input}
-        id={id}
-        type={props.type ?? "text"}
-        value={text}
-        placeholder={props.placeholder}
-        disabled={props.isDisabled}
-        aria-invalid={props.isInvalid ? "true" : undefined}
-        aria-describedby={props.describedBy ?? (help ? `${id}-help` : undefined)}
-        list={props.list}
-        inputMode={props.inputMode}
-        autoComplete="off"
-        spellcheck={false}
-        step={props.step}
-        data-test={props.testId}
-        data-autofocus={props.isAutofocused}
-        onFocus={() => (isFocused.current = true)}
-        onBlur={() => {
-          isFocused.current = false;
-          if (isLazy) tell(text);
-          else if (text !== value) setText(value);
-        }}
-        onCompositionStart={() => (isComposing.current = true)}
-        onCompositionEnd={(event) => {
-          isComposing.current = false;
-          if (!isLazy) tell(event.currentTarget.value);
-        }}
-        onInput={(event) => {
-          isTyped.current = true;
-          setText(event.currentTarget.value);
-          if (!isLazy && !isComposing.current) tell(event.currentTarget.value);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && isLazy && !event.isComposing) tell(text);
-        }}
-      />
+      {props.rows === undefined ? (
+        <input
+          {...control}
+          type={props.type ?? "text"}
+          list={props.list}
+          inputMode={props.inputMode}
+          autoComplete="off"
+          spellcheck={false}
+          step={props.step}
+        />
+      ) : (
+        <textarea {...control} ref={area} class="growing" rows={Math.max(props.rows, Math.min(24, text.split("\n").length))} />
+      )}
       {help && (
         <small id={`${id}-help`} class={props.isInvalid ? "wrong" : "soft"}>
           {help}
@@ -105,6 +122,17 @@ export function Field(props: FieldProps) {
       )}
     </Tag>
   );
+}
+
+interface Typed {
+  currentTarget: HTMLInputElement | HTMLTextAreaElement;
+}
+
+/** The place in a text that was a place in another text. */
+function placeIn(text: string, before: string, at: number): number {
+  let same = 0;
+  while (same < at && text[same] === before[same]) same++;
+  return same === at ? at : Math.max(same, at + text.length - before.length);
 }
 
 export interface Option {

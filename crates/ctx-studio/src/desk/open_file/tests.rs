@@ -111,11 +111,29 @@ fn a_person_chooses_from_entries_that_both_changed() {
         assert_eq!(file.text(), text);
         let hash = file.outside.as_ref().unwrap().view.hash.clone();
         let asked = Resolve { base: 1, hash: "other".to_owned(), theirs: chosen };
-        assert!(matches!(file.resolve("a.yaml", FileKind::Agent, &asked), Err(Halt::Stale)));
-        file.resolve("a.yaml", FileKind::Agent, &Resolve { hash, ..asked }).unwrap();
+        assert!(matches!(file.resolve("a.yaml", &asked), Err(Halt::Stale)));
+        file.resolve("a.yaml", &Resolve { hash, ..asked }).unwrap();
         assert_eq!(file.text(), theirs.replace("text: theirs", &format!("text: {expected}")));
         assert_eq!((file.outside.is_none(), file.is_dirty()), (true, expected == "mine"));
     }
+}
+
+#[test]
+fn offers_whole_files_if_too_many_entries_differ() {
+    let list = |ids: &mut dyn Iterator<Item = usize>| {
+        json!({ "list": ids.map(|id| json!({ "id": id })).collect::<Vec<_>>() }).to_string()
+    };
+    let (base, theirs) = (list(&mut (0..5_000)), list(&mut (0..5_001)));
+    let mine = list(&mut (0..5_000).rev());
+    let mut file = open("a.json", FileKind::Other, base.as_bytes());
+    file.set_text(&mine).unwrap();
+    assert!(!file.follow("a.json", FileKind::Other, Arc::from(theirs.as_bytes())));
+    let view = file.outside.as_ref().unwrap().view.clone();
+    let places: Vec<&str> = view.clashes.iter().map(|clash| &*clash.place).collect();
+    assert_eq!(places, [""]);
+    let asked = Resolve { base: 1, hash: view.hash, theirs: vec![String::new()] };
+    file.resolve("a.json", &asked).unwrap();
+    assert_eq!(file.text(), theirs);
 }
 
 #[test]

@@ -149,20 +149,6 @@ fn elsewhere_a_system_message_is_wrapped() {
 }
 
 #[test]
-fn a_hoisted_system_message_joins_the_instructions() {
-    check_with(
-        ANTHROPIC,
-        &Options { system: SystemPlacement::Hoisted, ..Options::default() },
-        &[system("a"), user("b"), system("now"), answer("c"), user("d")],
-        "/system",
-        &json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "now" }]),
-        &[
-            "info[CTX0516]: a system message moves to the leading system messages; changing it invalidates the prompt cache (at /messages/2)",
-        ],
-    );
-}
-
-#[test]
 fn a_beginning_is_asked_for_where_the_model_takes_none() {
     check_with(
         ANTHROPIC,
@@ -231,7 +217,7 @@ fn the_last_mark_is_never_on_a_trailing_system_message() {
 }
 
 #[test]
-fn of_many_marks_the_last_four_are_written_and_none_outlasts_an_earlier() {
+fn keeps_last_four_marks_with_falling_lifetimes() {
     let turns = |long: usize| -> Vec<_> {
         (0..6)
             .map(|at| {
@@ -244,7 +230,7 @@ fn of_many_marks_the_last_four_are_written_and_none_outlasts_an_earlier() {
     let encoded = encode(ANTHROPIC, &turns(9), &Options::default());
     assert_eq!(encoded.to_string().matches("cache_control").count(), 4);
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["warning[CTX0533]: 6 blocks have cache marks; only the last 4 are sent"]);
+    assert_eq!(told, ["warning[CTX0519]: 6 blocks have cache marks; only 4 are sent"]);
 
     let encoded = encode(ANTHROPIC, &turns(4), &Options::default());
     assert!(!encoded.to_string().contains("1h"));
@@ -274,13 +260,12 @@ fn counts_cache_marks_of_all_blocks() {
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
     assert_snapshot!(told.join("\n"), @"
     info[CTX0519]: the cache mark of a thinking block is not sent: the API rejects it (at /messages/1/content/0)
-    warning[CTX0533]: 7 blocks have cache marks; only the last 4 are sent
-    info[CTX0519]: a long-lived cache mark cannot follow a short-lived one; it is sent as short-lived (at /messages/3/content/1)
+    warning[CTX0519]: 7 blocks have cache marks; only 4 are sent
+    warning[CTX0519]: a long-lived cache mark cannot follow a short-lived one; it is sent as short-lived (at /messages/3/content/1)
     ");
     let body = encoded.to_value();
     let mark = json!({ "type": "ephemeral" });
-    let places =
-        ["/messages/2/content/1", "/messages/3/content/1", "/messages/4/content/0", "/messages/6/content/1"];
+    let places = ["/tools/0", "/messages/3/content/1", "/messages/4/content/0", "/messages/6/content/1"];
     for place in places {
         assert_eq!(body.pointer(&format!("{place}/cache_control")), Some(&mark), "{place}");
     }

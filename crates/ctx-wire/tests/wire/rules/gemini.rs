@@ -1,7 +1,7 @@
 //! Gemini's `generateContent`.
 
 use ctx_types::CacheMark;
-use ctx_wire::{Dialect, Options, Request, SystemPlacement, gemini};
+use ctx_wire::{Dialect, Request, gemini};
 use serde_json::{Value, json};
 
 use super::case::*;
@@ -151,7 +151,7 @@ fn a_signature_goes_back_byte_by_byte_on_its_part() {
 }
 
 #[test]
-fn a_later_system_message_is_wrapped_or_hoisted() {
+fn wraps_later_system_message() {
     let messages = [system("a"), user("b"), system("now"), answer("c")];
     check(
         GEMINI,
@@ -160,16 +160,6 @@ fn a_later_system_message_is_wrapped_or_hoisted() {
         &json!("<system>\nnow\n</system>"),
         &[
             "info[CTX0516]: a system message in the conversation is sent as a user message in `<system>` tags (at /messages/2)",
-        ],
-    );
-    check_with(
-        GEMINI,
-        &Options { system: SystemPlacement::Hoisted, ..Options::default() },
-        &messages,
-        "/systemInstruction/parts",
-        &json!([{ "text": "a" }, { "text": "now" }]),
-        &[
-            "info[CTX0516]: a system message moves to the leading system messages; changing it invalidates the prompt cache (at /messages/2)",
         ],
     );
 }

@@ -1,10 +1,14 @@
 // Finds entries that differ from the saved file. The page has only the draft. It stores fingerprints of the entries
 // while the draft equals the file, also across reloads.
 import { signal } from "@preact/signals";
-import type { FileView } from "../api";
-import { isObject } from "../pointer";
-import type { Entry } from "./entries";
-import { store, stored } from "./stored";
+import type { FileView } from "./api";
+import { isObject } from "./pointer";
+import { store, stored } from "./preset/stored";
+
+/** Longer lists are known until the page is closed: the storage of a browser has a limit. */
+const MAX_STORED = 10_000;
+
+type Entry = { value: object };
 
 interface SavedFile {
   hash: string;
@@ -25,7 +29,7 @@ export function rememberSaved({ id, hash, isDirty }: FileView, entries: readonly
   if (known?.hash === hash) return;
   const saved = { hash, entries: new Set(entries.map(({ value }) => fingerprint(value))) };
   put(id, saved);
-  store("saved", id, { hash, entries: [...saved.entries] });
+  if (saved.entries.size <= MAX_STORED) store("saved", id, { hash, entries: [...saved.entries] });
 }
 
 /** Whether an entry was changed or added since the last save. Undefined if the saved entries are unknown. */

@@ -4,7 +4,7 @@ import type { ScannedKey, ScanView } from "../api";
 import { t } from "../language";
 import { IconButton } from "../ui/button";
 
-export function Marked({ found, hit, close }: { found: ScanView; hit: ScannedKey; close: () => void }) {
+export function FoundText({ found, hit, close }: { found: ScanView; hit: ScannedKey; close: () => void }) {
   const first = useRef<HTMLElement>(null);
   useEffect(() => first.current?.scrollIntoView({ block: "nearest" }), [hit]);
   const text = hit.text === undefined ? undefined : found.texts[hit.text];
