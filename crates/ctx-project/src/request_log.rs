@@ -9,16 +9,22 @@ use ctx_traffic::{LogAnalysis, LogReport};
 
 use crate::error::Result;
 use crate::files;
+use crate::transcripts;
 use crate::unusable;
 
 /// Maximum size of a line, in bytes: 64 MiB. Longer lines are reported and skipped.
 const MAX_LINE: u64 = 64 << 20;
 
-/// Analyzes a log. A folder is read as its `.jsonl` files, in the order of their names.
+/// Analyzes a log. A folder is read as its `.jsonl` files, in the order of their names. Of a transcript, the requests that
+/// the agent logged are analyzed.
 ///
 /// `progress` is called after each line with the number of bytes read so far.
 pub fn analyze(path: &Path, models: ModelTable, progress: &mut dyn FnMut(u64)) -> Result<LogReport> {
     let mut analysis = LogAnalysis::new(models);
+    if let Some(transcript) = transcripts::open(path)? {
+        transcript.requests().for_each(|line| analysis.push(&line));
+        return Ok(analysis.finish());
+    }
     each_line(path, &mut |line, done| {
         match line {
             Some(line) => analysis.push(line),

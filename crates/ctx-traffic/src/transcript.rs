@@ -123,7 +123,7 @@ impl TranscriptFormat {
         if !start.starts_with(['{', '[']) {
             return None;
         }
-        let begin = String::from_utf8_lossy(&start.as_bytes()[..start.len().min(8_192)]);
+        let begin = String::from_utf8_lossy(&start.as_bytes()[..start.len().min(65_536)]);
         if !MARKS.iter().any(|mark| begin.contains(mark)) {
             return None;
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Rows of the newest conversation and of its sub-agents. Only these three tables are read; others have secrets.
 const QUERIES: [&str; 3] = [
-    "SELECT json_object('id', id, 'directory', directory, 'parentID', parent_id) FROM session \
+    "SELECT json_object('id', id, 'sessionID', id, 'directory', directory, 'parentID', parent_id) FROM session \
      WHERE ?1 IN (id, parent_id) ORDER BY id = ?1 DESC, id",
     "SELECT json_patch(data, json_object('id', id, 'sessionID', session_id, \
      'time', json_object('created', time_created))) FROM message \

@@ -1,16 +1,14 @@
 //! `ctx compress report LOG`: facts that the compactions of a transcript or a request log lost.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use ctx_compress::request::Meter;
 use ctx_language::Language;
 use ctx_project::counting::TokenCounting;
 use ctx_project::error::Result;
-use ctx_project::{files, inputs, request_log, transcripts};
-use ctx_traffic::{CompactionLoss, LossAnalysis, LostFact, Transcript, TranscriptFormat, TranscriptReader};
-use ctx_types::{Diagnostic, Phrase, count_of, phrase};
+use ctx_project::transcripts::LogLosses;
+use ctx_project::{files, inputs};
+use ctx_traffic::{CompactionLoss, LostFact};
+use ctx_types::{Phrase, count_of, phrase};
 use serde_json::json;
 
 use crate::args::ReportArguments;
@@ -36,8 +34,8 @@ pub(super) fn run(language: Language, path: &Path, arguments: &ReportArguments) 
     let mut found = config.found.clone();
     let counting = TokenCounting::of(&(&arguments.counting).into(), &config, &mut sources, &mut found)?;
     let name = files::name(path);
-    let read = read(path, &counting.meter())?;
-    found.extend(read.found.into_iter().map(|found| found.in_document(&*name)));
+    let read = LogLosses::read(path, &counting.meter())?;
+    found.extend(read.diagnostics.into_iter().map(|found| found.in_document(&*name)));
     show::findings(language, &sources, &found);
     let text = || {
         if read.losses.is_empty() {
@@ -47,46 +45,6 @@ pub(super) fn run(language: Language, path: &Path, arguments: &ReportArguments) 
         reports.join("\n")
     };
     show::output(arguments.json, || json!({ "compactions": read.losses }), text)
-}
-
-#[derive(Default)]
-struct LogLosses {
-    losses: Vec<CompactionLoss>,
-    found: Vec<Diagnostic>,
-}
-
-/// Reads a log line by line; a transcript that is not written in lines as a whole.
-fn read(path: &Path, meter: &Meter<'_>) -> Result<LogLosses> {
-    let of_transcript = |transcript: &Transcript| LogLosses {
-        losses: transcript.losses(meter),
-        found: transcripts::findings(transcript),
-    };
-    if let Some(format) = format_of(path) {
-        let mut reader = TranscriptReader::new(format);
-        request_log::each_line(path, &mut |line, _| match line {
-            Some(line) => reader.push(line),
-            None => reader.push_too_long(),
-        })?;
-        return Ok(of_transcript(&reader.finish()));
-    }
-    if let Some(transcript) = files::read(path).ok().and_then(|bytes| transcripts::read(&bytes)) {
-        return Ok(of_transcript(&transcript));
-    }
-    let mut analysis = LossAnalysis::default();
-    request_log::each_line(path, &mut |line, _| match line {
-        Some(line) => analysis.push(line),
-        None => analysis.push_too_long(),
-    })?;
-    Ok(LogLosses { losses: analysis.finish(meter), found: Vec::new() })
-}
-
-/// Returns the format of a transcript in lines, by its first MiB.
-fn format_of(path: &Path) -> Option<TranscriptFormat> {
-    let mut start = Vec::new();
-    File::open(path).ok()?.take(1 << 20).read_to_end(&mut start).ok()?;
-    let start = String::from_utf8_lossy(&start);
-    let is_line = |line: &str| line.starts_with('{') && line.trim_end().ends_with('}');
-    TranscriptFormat::detect(&start).filter(|_| start.lines().next().is_some_and(is_line))
 }
 
 /// Formats the lost facts of a compaction.
@@ -150,6 +108,7 @@ fn row([uses, digest, kind, text]: [&str; 4]) -> String {
 #[cfg(test)]
 mod tests {
     use ctx_compress::quality::FactUses;
+    use ctx_compress::request::Meter;
     use ctx_traffic::compaction_loss;
     use ctx_types::{Message, Role, Source};
 
