@@ -20,6 +20,8 @@ const QUERIES: [&str; 3] = [
 
 /// Reads the newest conversation of a database; `None` for other files.
 pub(super) fn read_database(path: &Path, limit: usize) -> Option<rusqlite::Result<Vec<u8>>> {
+    // Opening a pipe would wait for its writer.
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let mut start = [0; 16];
     File::open(path).ok()?.read_exact(&mut start).ok()?;
     if start != *b"SQLite format 3\0" {

@@ -219,7 +219,10 @@ impl ClaudeCode {
         let content = take(record.get_mut("message"), "content");
         let mut results = content.as_array().into_iter().flatten();
         let result = results.find_map(|block| text(block, "tool_use_id")).map(str::to_owned);
-        if let (Some(agent), Some(call)) = (record["toolUseResult"]["agentId"].as_str(), &result) {
+        // Older versions name the agent of the result beside the message.
+        let older = text(record, "agentId").filter(|_| record["isSidechain"] != true);
+        let agent = record["toolUseResult"]["agentId"].as_str().or(older);
+        if let (Some(agent), Some(call)) = (agent, &result) {
             self.calls.insert(agent.to_owned(), call.clone());
         }
         let mut entry = entry(record, uuid, json!({ "role": "user", "content": content }));

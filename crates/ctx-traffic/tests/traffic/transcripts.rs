@@ -138,6 +138,23 @@ fn reads_messages_of_old_codex_compaction() {
 }
 
 #[test]
+fn reads_sub_agents_in_file_of_older_claude_code() {
+    let log = r#"{"type":"assistant","uuid":"a1","parentUuid":null,"sessionId":"s","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"Task","input":{}}]}}
+{"type":"user","uuid":"x1","parentUuid":null,"isSidechain":true,"agentId":"e1","message":{"role":"user","content":"Find it."}}
+{"type":"assistant","uuid":"x2","parentUuid":"x1","isSidechain":true,"message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"Found."}]}}
+{"type":"user","uuid":"r1","parentUuid":"a1","isSidechain":false,"agentId":"e1","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"Found."}]}}"#;
+    insta::assert_snapshot!(describe(&Transcript::read(log).unwrap()), @"
+    Claude Code
+    + a1 < root assistant:  c1=Task({})
+    + r1 < a1 tool: Found. of c1
+    agent e1 of c1
+    + x1 < root user: Find it.
+    + x2 < x1 assistant: Found.
+    missing: system prompt, tool definitions, reminders, parameters, headers
+    ");
+}
+
+#[test]
 fn ignores_other_files() {
     for text in [
         "",
