@@ -697,11 +697,11 @@ fn stateless_requests_begin_with_constant_lore() {
         { "role": "system", "content": "You are Ada." },
         { "type": "chat_history" }] });
     insta::assert_snapshot!(send_stateless(&agent, &with, &[(Role::User, "To the lake?")]).join("\n"), @"
-    system: It rains.
+    system: You are Ada.
 
     ---
 
-    You are Ada.
+    It rains.
     user: To the lake?
     system: It is 12:00 AM.
     system: The lake is cold.

@@ -101,11 +101,11 @@ fn names_each_planted_cause_and_nothing_else() {
         .unwrap();
     }
     insta::assert_snapshot!(found, @"
-    request 9: system Some(2) clock, 2287 of 2447 tokens, $0.0079
-    request 16: tools Some(2) reordered, 3407 of 3567 tokens, $0.0118
-    request 23: messages Some(3) tool-result-rewritten, 3366 of 4167 tokens, $0.0116
-    request 30: messages Some(1) edited, 3966 of 5289 tokens, $0.0137
-    request 36: model None switched, 6089 of 6249 tokens, $0.0350
+    request 9: system Some(2) clock, 2103 of 2256 tokens, $0.0073
+    request 16: tools Some(2) reordered, 3174 of 3327 tokens, $0.0110
+    request 23: messages Some(3) tool-result-rewritten, 3218 of 3926 tokens, $0.0111
+    request 30: messages Some(1) edited, 3817 of 4999 tokens, $0.0132
+    request 36: model None switched, 5764 of 5917 tokens, $0.0331
     ");
 }
 
@@ -121,7 +121,7 @@ fn reports_a_log_as_json() {
       "model": "claude-sonnet-4-5",
       "thread": 1,
       "blocks": 23,
-      "tokens": 2447,
+      "tokens": 2256,
       "reused": 0,
       "break": {
         "in": "system",
@@ -129,10 +129,10 @@ fn reports_a_log_as_json() {
         "change": "clock",
         "before": "The time is 10:15.",
         "after": "The time is 10:16.",
-        "lost": 2287,
-        "cost": 0.00789
+        "lost": 2103,
+        "cost": 0.007255
       },
-      "cost": 0.009176
+      "cost": 0.00846
     }
     "#);
     insta::assert_snapshot!(shown(&value["causes"][0]), @r#"
@@ -141,19 +141,19 @@ fn reports_a_log_as_json() {
       "change": "switched",
       "count": 1,
       "first": 36,
-      "lost": 6089,
-      "cost": 0.035012
+      "lost": 5764,
+      "cost": 0.033143
     }
     "#);
     insta::assert_snapshot!(shown(&value["total"]), @r#"
     {
       "requests": 40,
-      "tokens": 162142,
-      "reused": 136132,
+      "tokens": 152146,
+      "reused": 127536,
       "output": 0,
-      "lost": 19115,
-      "cost": 0.160786,
-      "avoidable": 0.079951
+      "lost": 18076,
+      "cost": 0.151784,
+      "avoidable": 0.075619
     }
     "#);
 }
