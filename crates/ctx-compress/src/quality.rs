@@ -17,6 +17,7 @@ mod phrases;
 mod report;
 mod scan;
 mod side;
+mod uses;
 mod values;
 
 pub use fact::{Fact, FactKind, Place};
@@ -25,3 +26,4 @@ pub(crate) use node::original_ids;
 pub(crate) use passage::Form;
 pub use report::{KindCounts, QualityReport};
 pub(crate) use scan::scan as find_facts;
+pub use uses::FactUses;

@@ -37,6 +37,8 @@ pub enum Format {
     StoredMessages,
     /// A chat of SillyTavern, one message a line.
     SillyTavernChat,
+    /// A transcript of a coding agent, which `ctx-traffic` reads.
+    AgentTranscript,
     /// A user profile of AIO Hub, which is our own unified form too.
     Profile,
     /// World info of SillyTavern and AIO Hub, which is our own unified form too.
@@ -113,6 +115,7 @@ impl Format {
             Self::ChatMessages => ("chat_messages", "a list of chat messages"),
             Self::StoredMessages => ("stored_messages", "a list of stored messages"),
             Self::SillyTavernChat => ("sillytavern_chat", "a SillyTavern chat"),
+            Self::AgentTranscript => ("agent_transcript", "a transcript of a coding agent"),
             Self::Profile => ("profile", "a user profile"),
             Self::Worldbook => ("lorebook", "a worldbook"),
             Self::CardBook => ("card_book", "a lorebook of a character card"),
@@ -186,6 +189,7 @@ impl Format {
                 | Self::ChatMessages
                 | Self::StoredMessages
                 | Self::SillyTavernChat
+                | Self::AgentTranscript
         )
     }
 

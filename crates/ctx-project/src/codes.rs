@@ -37,3 +37,9 @@ pub const LOST_DIGITS: Code = Code::new(910, "digits lost");
 
 /// A file of JSON would not come back as it is.
 pub const NO_EDIT: Code = Code::new(911, "cannot edit in place");
+
+/// A transcript of an agent does not contain everything that was sent.
+pub const MISSING_PARTS: Code = Code::new(912, "incomplete transcript");
+
+/// Records of a transcript are of an unknown type, invalid, or too long.
+pub const UNREAD_RECORDS: Code = Code::new(913, "records not read");

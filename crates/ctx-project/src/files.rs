@@ -5,6 +5,7 @@ mod leading;
 mod leftover;
 mod lock;
 mod once;
+mod opencode;
 mod shell;
 mod stamp;
 mod write;
@@ -34,6 +35,12 @@ pub(crate) use write::{make_private_folder, write_private};
 /// Maximum size of an input file, in bytes. The readers of all formats have the same limit.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
+/// The same for the texts of a database or a folder.
+const MAX_TEXT: usize = 64 * 1024 * 1024;
+
+/// First bytes of a file that zstd compressed, as Codex compresses old transcripts.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
 /// Maximum number of entries in a folder that is searched for similar names.
 const MAX_NEIGHBOURS: usize = 1_000;
 
@@ -49,10 +56,17 @@ pub(crate) const LINES: &[&str] = &["jsonl", "ndjson"];
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let name = name(path);
     let mut bytes = Vec::new();
+    let database = if is_stdin(path) { None } else { opencode::read_database(path, MAX_TEXT) };
+    if let Some(rows) = database {
+        return rows.map_err(|error| {
+            unusable!("cannot read the database `{name}`: {error}", name, error = error.to_string())
+        });
+    }
     let read = match is_stdin(path) {
         true => std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes),
         false if path.is_dir() => {
-            return Err(unusable!("`{name}` is a folder, not a file", name));
+            let transcript = opencode::read_folder(path, MAX_TEXT);
+            return transcript.ok_or_else(|| unusable!("`{name}` is a folder, not a file", name));
         }
         false => open_input(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
     };
@@ -63,6 +77,9 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
             unusable!("cannot read `{name}`: {error}", name, error = reason(&error))
         }
     })?;
+    if bytes.starts_with(&ZSTD) {
+        return Err(unusable!("`{name}` is compressed; unpack it with `zstd -d {name}`", name));
+    }
     if bytes.len() as u64 > MAX_BYTES {
         return Err(unusable!("`{name}` is larger than {limit} MiB", name, limit = MAX_BYTES / 1024 / 1024));
     }

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::files;
 use crate::sources::Sources;
+use crate::transcripts;
 
 /// A file that is read, and the name by which results and diagnostics speak of it.
 #[derive(Clone, Debug)]
@@ -40,9 +41,12 @@ pub fn agent(file: impl Into<InputFile>, engine: &Engine, sources: &mut Sources)
     load(&file.into(), sources, &|bytes, name| AgentFile::parse(bytes, name, engine))
 }
 
-/// Reads a conversation.
+/// Reads a conversation, or a transcript of a coding agent.
 pub fn conversation(file: &InputFile, sources: &mut Sources) -> Result<Imported<Session>> {
-    load(file, sources, &read_conversation)
+    load(file, sources, &|bytes, name| match transcripts::read(bytes) {
+        Some(transcript) => Ok(transcripts::conversation(transcript, name)),
+        None => read_conversation(bytes, name),
+    })
 }
 
 /// Reads a user profile.

@@ -58,6 +58,7 @@ pub mod sources;
 pub mod store;
 pub mod switches;
 mod toml_document;
+pub mod transcripts;
 pub mod turn;
 pub mod worldbook_state;
 

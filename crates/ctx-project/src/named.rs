@@ -14,6 +14,7 @@ use crate::books::BookFile;
 use crate::codes;
 use crate::files::{self, Once};
 use crate::inputs::{self, AgentFile};
+use crate::transcripts;
 
 /// How many names of one list are looked at.
 const MAX_NAMES: usize = 200;
@@ -127,6 +128,7 @@ fn fault(named: &Named, engine: &Engine, checked: &Once) -> Option<Diagnostic> {
     };
     let found = match named.wanted {
         Wanted::Agent => AgentFile::parse(&bytes, name, engine).map(|_| None),
+        Wanted::Session if transcripts::read(&bytes).is_some() => Ok(None),
         Wanted::Session => read_conversation(&bytes, name).map(|_| None),
         Wanted::Profile => read_profile(&bytes, name).map(|_| None),
         Wanted::Worldbook => BookFile::parse(&bytes, name).map(|_| None),

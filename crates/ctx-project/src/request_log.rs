@@ -10,15 +10,22 @@ use ctx_traffic::{LogAnalysis, LogReport};
 
 use crate::error::Result;
 use crate::files;
+use crate::transcripts;
 use crate::unusable;
 
 /// Maximum size of a line, in bytes: 64 MiB. Longer lines are reported and skipped.
 const MAX_LINE: u64 = 64 << 20;
 
-/// Analyzes a log. A folder is read as its `.jsonl` files, in the order of their names.
+/// Analyzes a log. A folder is read as its `.jsonl` files, in the order of their names. Of a transcript, the requests that
+/// the agent logged are analyzed.
 ///
 /// `progress` is called after each line with the number of bytes read so far.
 pub fn analyze(path: &Path, models: ModelTable, progress: &mut dyn FnMut(u64)) -> Result<LogReport> {
+    if let Some(transcript) = transcripts::open(path)? {
+        let mut analysis = LogAnalysis::new(models);
+        transcript.requests().for_each(|line| analysis.push(&line));
+        return Ok(analysis.finish());
+    }
     analyze_files(&log_files(path)?, models, progress)
 }
 
@@ -60,7 +67,7 @@ pub fn read_lines(paths: &[PathBuf], numbers: [u64; 2]) -> Result<Option<[String
 }
 
 /// Passes on each line with its size; `None` for a line that is too long.
-fn each_line(
+pub(crate) fn each_line(
     paths: &[PathBuf],
     each: &mut impl FnMut(Option<&[u8]>, u64) -> ControlFlow<()>,
 ) -> Result<()> {
@@ -98,7 +105,8 @@ pub fn is_log(path: &Path) -> bool {
     path.is_dir() || matches!(extension, Some("jsonl" | "ndjson"))
 }
 
-fn log_files(path: &Path) -> Result<Vec<PathBuf>> {
+/// Returns the files of a log.
+pub(crate) fn log_files(path: &Path) -> Result<Vec<PathBuf>> {
     if files::is_stdin(path) || !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::case_files::CaseFiles;
 
 /// Areas whose cases are no assemblies; other tests run them.
-const OTHERS: [&str; 4] = ["compress_masks", "gateway", "import", "recall"];
+const OTHERS: [&str; 5] = ["compress_masks", "gateway", "import", "recall", "transcripts"];
 
 /// Returns whether the cases of an area are assemblies.
 pub(crate) fn is_assembly(area: &Path) -> bool {

@@ -24,12 +24,13 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 const SHOWN_ONLY: [&str; 4] = ["stages", "settings", "effects", "saved"];
 
 /// Areas that are of another kind, and why they are left out.
-const OTHER_AREAS: [(&str, &str); 5] = [
+const OTHER_AREAS: [(&str, &str); 6] = [
     ("compress_masks", "steps on a conversation, with a summarizer of the test's own"),
     ("import", "what the command prints when it imports files"),
     ("gateway", "requests of clients and what they are answered, for gateways"),
     ("recall", "questions on long conversations, whose answers our own index finds"),
     ("replies", "replies of providers, for clients"),
+    ("transcripts", "transcripts of coding agents, which we read in our own way"),
 ];
 
 /// Why cases are left out in which messages are compressed: no description lets others choose the same words.

@@ -321,19 +321,21 @@ pub(crate) struct RegenerateArguments {
 /// Show which facts a summary kept, lost or invented
 ///
 /// Compares summaries with the original messages by rules, without a model. With `--budget`, also checks the messages
-/// that `ctx compress run --budget` would print. Changes no files.
+/// that `ctx compress run --budget` would print. For a transcript of a coding agent or a log of requests, lists the facts
+/// that each compaction lost, the most used first. Changes no files.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx compress report --session chat.json\n  \
     ctx compress report compression_4f1c --session chat.json --json\n  \
     ctx compress report --session chat.json --budget 8000 --strategy sentences\n  \
-    ctx compress report --session chat.json --budget 8000 --input \"When does her train leave?\"\n\n\
+    ctx compress report --session chat.json --budget 8000 --input \"When does her train leave?\"\n  \
+    ctx compress report ~/.claude/projects/-work/5f0c.jsonl\n\n\
     Facts are rules, denials, open questions, dates, numbers, names, identifiers, paths and quotes, in\n\
     English and Chinese. Each fact is shown with its message and byte offset.\n\n\
     Exit codes: 0 success, 2 no such summary, 3 a file cannot be read, 5 the budget is too small.")]
 pub(crate) struct ReportArguments {
-    /// Summary id, or its first characters [default: all summaries]
-    #[arg(value_name = "NODE")]
+    /// Summary id, or its first characters [default: all summaries]; or a transcript or log
+    #[arg(value_name = "NODE|LOG")]
     pub(crate) node: Option<String>,
     /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]

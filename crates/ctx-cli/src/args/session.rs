@@ -133,7 +133,7 @@ pub(crate) struct ExportArguments {
     ctx session import messages.json --id notes\n\n\
     Exit codes: 0 success, 2 the id already exists, 3 a file or the store cannot be read or written.")]
 pub(crate) struct ImportArguments {
-    /// Conversation files (AIO Hub, OpenAI, JSON Lines or SillyTavern)
+    /// Conversation files (AIO Hub, OpenAI, JSON Lines, SillyTavern) or transcripts of agents
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Id in the store, for a single file

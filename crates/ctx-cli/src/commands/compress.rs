@@ -2,6 +2,7 @@
 
 mod batch;
 mod budget;
+mod loss;
 mod mask;
 mod plan;
 mod report;
@@ -53,7 +54,10 @@ pub(crate) fn run(language: Language, arguments: &CompressArguments) -> Result<E
         CompressCommand::Delete(arguments) => summaries::delete(language, &arguments.summary),
         CompressCommand::Edit(arguments) => summaries::edit(language, arguments),
         CompressCommand::Regenerate(arguments) => summaries::regenerate(language, arguments),
-        CompressCommand::Report(arguments) => report::run(language, arguments),
+        CompressCommand::Report(arguments) => match loss::log_of(arguments) {
+            Some(log) => loss::run(language, &log, arguments),
+            None => report::run(language, arguments),
+        },
     }
 }
 

@@ -21,6 +21,7 @@ use ctx_project::Sources;
 use ctx_project::error::Result;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
+use ctx_project::transcripts;
 use ctx_project::turn::{Turn, TurnFiles};
 
 /// Counts the tokens of a file and prints the method.
@@ -89,7 +90,7 @@ impl Way<'_> {
 }
 
 fn is_conversation(bytes: &[u8], name: &str) -> bool {
-    detect(bytes, name).is_ok_and(Format::is_conversation)
+    transcripts::read(bytes).is_some() || detect(bytes, name).is_ok_and(Format::is_conversation)
 }
 
 fn text(

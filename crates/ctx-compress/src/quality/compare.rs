@@ -6,6 +6,7 @@ use crate::quality::fact::{Fact, FactKind};
 use crate::quality::key::Key;
 use crate::quality::phrases::{PhraseId, PhraseIndex};
 use crate::quality::side::{DistinctFact, PassageSpan, Side};
+use crate::quality::uses::FactUses;
 
 /// The facts of two sides.
 #[derive(Debug, Default)]
@@ -15,7 +16,7 @@ pub(super) struct Comparison {
     pub(super) invented: Vec<Fact>,
 }
 
-pub(super) fn compare(original: &Side<'_>, compressed: &Side<'_>) -> Comparison {
+pub(super) fn compare(original: &Side<'_>, compressed: &Side<'_>, later: Option<&FactUses>) -> Comparison {
     let mut comparison = Comparison::default();
     let lookup = Lookup::new(original, compressed);
     for (fact, phrase) in lookup.reported_facts() {
@@ -23,7 +24,8 @@ pub(super) fn compare(original: &Side<'_>, compressed: &Side<'_>) -> Comparison 
             let found = lookup.spot(fact, phrase).map(|spot| Box::new(compressed.place(&spot)));
             comparison.kept.push(Fact { found, ..report(fact, original) });
         } else {
-            comparison.lost.push(report(fact, original));
+            let uses = later.map(|later| later.count(fact.kind, &fact.key));
+            comparison.lost.push(Fact { uses, ..report(fact, original) });
         }
     }
     let lookup = Lookup::new(compressed, original);
@@ -46,6 +48,7 @@ fn report(fact: &DistinctFact, side: &Side<'_>) -> Fact {
         places: fact.spots.iter().map(|spot| side.place(spot)).collect(),
         count: fact.count,
         found: None,
+        uses: None,
     }
 }
 

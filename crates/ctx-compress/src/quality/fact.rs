@@ -81,6 +81,9 @@ pub struct Fact {
     /// Its place in the compressed form; only for kept facts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<Box<Place>>,
+    /// Number of its places in later messages; only for lost facts, if those were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uses: Option<usize>,
 }
 
 impl Fact {

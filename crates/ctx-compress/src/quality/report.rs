@@ -7,6 +7,7 @@ use crate::codes;
 use crate::quality::compare::{Comparison, compare};
 use crate::quality::fact::{Fact, FactKind};
 use crate::quality::side::{MAX_BYTES, MAX_FACTS, Side};
+use crate::quality::uses::FactUses;
 
 /// Facts that a compression kept, lost and invented.
 ///
@@ -62,8 +63,28 @@ impl QualityReport {
     /// Reads at most 32 MiB and 100,000 different facts of each, and reports the rest in
     /// [`diagnostics`](Self::diagnostics).
     pub fn of(original: &[Message], compressed: &[Message]) -> Self {
+        Self::compare(original, compressed, None)
+    }
+
+    /// As [`of`](Self::of), and counts the later uses of lost facts.
+    ///
+    /// ```
+    /// use ctx_compress::quality::{FactUses, QualityReport};
+    /// use ctx_types::{Message, Role, Source};
+    ///
+    /// let said = |text: &str| [Message::new(Role::User, text, Source::history("n1", Role::User))];
+    /// let mut later = FactUses::default();
+    /// later.add(&said("Open port 8123. Is 8123 free?"));
+    /// let report = QualityReport::with_uses(&said("The port is 8123."), &said("A port was chosen."), &later);
+    /// assert_eq!(report.lost[0].uses, Some(2));
+    /// ```
+    pub fn with_uses(original: &[Message], compressed: &[Message], later: &FactUses) -> Self {
+        Self::compare(original, compressed, Some(later))
+    }
+
+    fn compare(original: &[Message], compressed: &[Message], later: Option<&FactUses>) -> Self {
         let (original, compressed) = (Side::new(original), Side::new(compressed));
-        let Comparison { kept, lost, invented } = compare(&original, &compressed);
+        let Comparison { kept, lost, invented } = compare(&original, &compressed, later);
         let diagnostics = [(&original, "the original"), (&compressed, "the compressed text")];
         let diagnostics = diagnostics.into_iter().flat_map(|(side, name)| limits(side, name)).collect();
         let kinds = counts(&kept, &lost, &invented);

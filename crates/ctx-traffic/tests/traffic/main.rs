@@ -2,3 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "tests panic")]
 
 mod causes;
+mod losses;
+mod transcripts;
