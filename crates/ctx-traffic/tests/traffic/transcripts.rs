@@ -84,12 +84,12 @@ fn check(case: &str, file: &str) -> Transcript {
 
 #[test]
 fn reads_claude_code() {
-    check("claude-code", "session.jsonl");
+    check("claude_code", "session.jsonl");
 }
 
 #[test]
 fn rebuilds_requests_of_claude_code() {
-    check("claude-code-requests", "session.jsonl");
+    check("claude_code_requests", "session.jsonl");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn reads_opencode() {
 
 #[test]
 fn reads_gemini_cli() {
-    check("gemini-cli", "session.jsonl");
+    check("gemini_cli", "session.jsonl");
 }
 
 #[test]
