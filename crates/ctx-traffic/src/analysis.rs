@@ -66,6 +66,8 @@ pub struct LogAnalysis {
     of_any: HashMap<u64, usize>,
     /// Latest request with a block in its messages.
     of_block: HashMap<u64, usize>,
+    /// Latest thread with an opening.
+    of_opening: HashMap<u64, usize>,
     threads: Vec<Thread>,
     skipped: Vec<SkippedLine>,
     skipped_count: u64,
@@ -106,6 +108,7 @@ impl LogAnalysis {
             of_model: HashMap::new(),
             of_any: HashMap::new(),
             of_block: HashMap::new(),
+            of_opening: HashMap::new(),
             threads: Vec::new(),
             skipped: Vec::new(),
             skipped_count: 0,
@@ -256,6 +259,9 @@ impl LogAnalysis {
             cost: prices.cost(&tokens),
             is_known_cache: rules != CacheRules::Unknown,
         });
+        if let Some(opening) = self.opening(&blocks, first_user) {
+            self.of_opening.insert(opening, thread);
+        }
         for hash in &chain {
             self.of_any.insert(*hash, index);
             self.of_model.insert(hash_of(&(owner, hash)), index);
@@ -373,8 +379,21 @@ impl LogAnalysis {
         for thread in threads {
             *votes.entry(thread).or_default() += 1;
         }
-        let (thread, votes) = votes.into_iter().max_by_key(|(_, votes)| *votes)?;
-        (votes >= 2 && 2 * votes >= messages.len().min(VOTES)).then_some(thread)
+        let voted = votes.into_iter().max_by_key(|(_, votes)| *votes);
+        let voted = voted.filter(|(_, votes)| *votes >= 2 && 2 * votes >= messages.len().min(VOTES));
+        voted
+            .map(|(thread, _)| thread)
+            .or_else(|| self.of_opening.get(&self.opening(blocks, first_user)?).copied())
+    }
+
+    /// Returns a hash of the tools, the system prompt without its clocks, and the first message of the user.
+    fn opening(&self, blocks: &[PlacedBlock], first_user: Option<u64>) -> Option<u64> {
+        let front = blocks.iter().take_while(|block| block.place.section() < Section::Messages);
+        let masked = front.map(|block| match block.place {
+            BlockPlace::System(_) => self.reader.facts(block.hash).map_or(block.hash, |facts| facts.masked),
+            _ => block.hash,
+        });
+        Some(hash_of(&(first_user?, masked.collect::<Vec<_>>())))
     }
 
     /// Finds why the prefix of an earlier request was not reused; `None` if it was.
@@ -460,7 +479,7 @@ impl LogAnalysis {
         if self.blocks > MAX_REMEMBERED || prefixes > MAX_PREFIXES {
             self.blocks = request.blocks.len();
             self.remembered.clear();
-            for map in [&mut self.of_model, &mut self.of_any, &mut self.of_block] {
+            for map in [&mut self.of_model, &mut self.of_any, &mut self.of_block, &mut self.of_opening] {
                 map.clear();
             }
         }

@@ -25,7 +25,7 @@ fn help_names_the_verbs_and_how_to_begin() {
     Inspect:
       assemble     Show the messages that the model receives
       explain      Explain how the context is built, or trace one message
-      diff         Compare two contexts, and find where the prompt cache breaks
+      diff         Compare two requests, or all requests of a log, and find where the prompt cache breaks
       check        Check files for errors, and apply safe fixes
       count        Count the tokens of a text or conversation
       recall       Search a conversation for passages about a question
