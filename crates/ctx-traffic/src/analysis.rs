@@ -259,20 +259,12 @@ impl LogAnalysis {
             cost: prices.cost(&tokens),
             is_known_cache: rules != CacheRules::Unknown,
         });
-        if let Some(opening) = self.opening(&blocks, first_user) {
-            self.of_opening.insert(opening, thread);
-        }
         for hash in &chain {
             self.of_any.insert(*hash, index);
             self.of_model.insert(hash_of(&(owner, hash)), index);
         }
-        for block in blocks.iter().filter(|block| block.place.section() == Section::Messages) {
-            self.of_block.insert(block.hash, index);
-        }
-        self.remember(
-            index,
-            Remembered { blocks, parameters, scale, forecast, answered: entry.answered, thread },
-        );
+        let request = Remembered { blocks, parameters, scale, forecast, answered: entry.answered, thread };
+        self.remember(index, first_user, request);
     }
 
     /// Returns the earlier request with the longest common prefix. A request of the same model comes first, unless it has less
@@ -473,7 +465,7 @@ impl LogAnalysis {
     }
 
     /// Keeps a request for later ones. Forgets all earlier ones once there are too many blocks.
-    fn remember(&mut self, index: usize, request: Remembered) {
+    fn remember(&mut self, index: usize, first_user: Option<u64>, request: Remembered) {
         self.blocks += request.blocks.len();
         let prefixes = self.of_any.len().max(self.of_block.len());
         if self.blocks > MAX_REMEMBERED || prefixes > MAX_PREFIXES {
@@ -482,6 +474,12 @@ impl LogAnalysis {
             for map in [&mut self.of_model, &mut self.of_any, &mut self.of_block, &mut self.of_opening] {
                 map.clear();
             }
+        }
+        if let Some(opening) = self.opening(&request.blocks, first_user) {
+            self.of_opening.insert(opening, request.thread);
+        }
+        for block in request.blocks.iter().filter(|block| block.place.section() == Section::Messages) {
+            self.of_block.insert(block.hash, index);
         }
         self.remembered.insert(index, request);
     }
