@@ -54,7 +54,8 @@ impl<'r> ExchangeRecord<'r> {
             at: SystemTime::now(),
             api: api.unwrap_or_default(),
             host: upstream.host().to_owned(),
-            path: target.to_owned(),
+            // Not that of the upstream, whose base path may hold a secret.
+            path: head.target.clone(),
             head,
             request: recorder
                 .map(|recorder| recorder.empty_copy(head.header("content-encoding").unwrap_or_default())),

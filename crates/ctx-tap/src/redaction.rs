@@ -5,8 +5,9 @@ use url::form_urlencoded;
 
 use crate::head::Header;
 
-/// Headers that identify the account.
-const REMOVED: &[&str] = &["openai-organization", "openai-project", "chatgpt-account-id"];
+/// Headers that identify the account, and the list in which browsers send a key.
+const REMOVED: &[&str] =
+    &["openai-organization", "openai-project", "chatgpt-account-id", "sec-websocket-protocol"];
 
 /// Words in the names of headers and query parameters whose values may be credentials.
 const CREDENTIAL_WORDS: &[&str] =
@@ -40,7 +41,9 @@ impl RedactedHead {
                 // Without `Bearer`. A cookie has several values.
                 credentials.extend(value.split([' ', ';', ',']).map(str::to_owned));
             } else {
-                let value = if HASHED.contains(&name.as_str()) { hash(value) } else { value.clone() };
+                // A value may be an address with a query, such as that of `referer`.
+                let is_hashed = HASHED.contains(&name.as_str());
+                let value = if is_hashed { hash(value) } else { redact_query(value, &mut credentials) };
                 kept.push(Header { name: name.clone(), value });
             }
         }
@@ -107,12 +110,16 @@ mod tests {
         let mut headers: Vec<Header> =
             names.iter().map(|name| header(name, "Bearer canary-value-of-16")).collect();
         headers.extend([header("accept", "*/*"), header("session-id", "canary-session")]);
+        headers
+            .push(header("sec-websocket-protocol", "realtime, openai-insecure-api-key.canary-of-browsers"));
+        headers.push(header("referer", "https://app.example/?key=canary-of-an-address&page=2"));
         let path = "/v1beta/models/x:generateContent?alt=sse&key=canary%2Dquery-of-16&KEY=&%6bey=canary-odd-name-of-16&access_token=canary-token&x";
         let head = RedactedHead::new(&headers, path);
         let text = format!("{:?} {}", head.headers, head.path);
         assert!(!text.contains("canary"), "{text}");
         assert_eq!(head.path, "/v1beta/models/x:generateContent?alt=sse&x");
-        assert_eq!(head.headers.len(), 2);
+        assert_eq!(head.headers.len(), 3);
+        assert_eq!(head.headers[2].value, "https://app.example/?page=2");
         assert_eq!(head.headers[1].value.len(), "sha256:".len() + 16);
         let echoed =
             "wrong key canary-value-of-16, canary%2Dquery-of-16, canary-query-of-16, canary-odd-name-of-16"

@@ -220,6 +220,7 @@ impl LogAnalysis {
                 shared,
                 forecast: &forecast,
                 reused,
+                input,
             };
             self.find_break(&found, rules, (&blocks, &parameters, &model), entry)
         });
@@ -396,7 +397,7 @@ impl LogAnalysis {
         (blocks, parameters, model): (&[PlacedBlock], &BTreeMap<&'static str, u64>, &str),
         entry: &LogLine<'_>,
     ) -> Option<PrefixBreak> {
-        let Compared { before, shared, is_switched, forecast, reused, .. } = *found;
+        let Compared { before, shared, is_switched, forecast, reused, input, .. } = *found;
         if let (Some(answered), Some(at)) = (before.answered, entry.at)
             && at < answered
         {
@@ -408,7 +409,8 @@ impl LogAnalysis {
             CacheRules::Unknown => before.blocks.len(),
             _ => before.forecast.written.max(before.forecast.reused),
         };
-        let expected = rules.round(tokens_of(&ends, reusable));
+        // A request cannot lose more than it has.
+        let expected = rules.round(tokens_of(&ends, reusable).min(input));
         let reused = if rules == CacheRules::Unknown { tokens_of(&ends, shared) } else { reused };
         let lost = expected.saturating_sub(reused);
         let broken = |section, number, block, change, subject: Option<String>, texts: [Option<String>; 2]| {
@@ -500,6 +502,8 @@ struct Compared<'a> {
     is_switched: bool,
     forecast: &'a CacheForecast,
     reused: u64,
+    /// Tokens of the request.
+    input: u64,
 }
 
 /// Returns the number of tokens up to the end of each block.

@@ -188,7 +188,7 @@ impl BlockReader {
             let hash = match format {
                 Some(Some(format)) => hash_of(&format.to_string()),
                 Some(None) if raw.get().contains("verbosity") => return None,
-                _ => hash_of(raw.get()),
+                _ => hash_of(&value(raw).to_string()),
             };
             Some((*name, hash))
         });

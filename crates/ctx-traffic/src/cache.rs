@@ -53,7 +53,10 @@ impl CacheRules {
         if name.contains("deepseek") {
             return Self::Prefix { min: 64, step: 64, life: None };
         }
-        if !(name.starts_with("gpt-") || name.starts_with('o') || name.starts_with("codex")) {
+        let is_reasoning_model =
+            name.strip_prefix('o').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+        let is_open = name.starts_with("gpt-oss");
+        if is_open || !(name.starts_with("gpt-") || is_reasoning_model || name.starts_with("codex")) {
             return Self::Unknown;
         }
         let version = name.strip_prefix("gpt-").and_then(|rest| rest.split('-').next()?.parse::<f32>().ok());
@@ -176,7 +179,7 @@ impl CacheModel {
             if is_early || is_expired {
                 return false;
             }
-            entry.used = at.or(entry.used);
+            entry.used = entry.used.max(at);
             true
         });
         if let Some(index) = found {
@@ -190,7 +193,7 @@ impl CacheModel {
             (Some(old), Some(new)) => Some(old.min(new)),
             (old, new) => old.and(new),
         };
-        entry.used = at.or(entry.used);
+        entry.used = entry.used.max(at);
         entry.life = entry.life.max(life);
     }
 }

@@ -182,7 +182,7 @@ pub struct LogTotal {
     /// Cost of all requests with a price, in US dollars.
     #[serde(serialize_with = "write_money")]
     pub cost: Option<Money>,
-    /// Part of the cost that is due to breaks.
+    /// Part of the cost that is due to breaks, without compactions.
     #[serde(serialize_with = "write_money")]
     pub avoidable: Option<Money>,
 }
@@ -200,7 +200,9 @@ impl LogTotal {
         self.cost = add(self.cost, request.cost);
         if let Some(found) = &request.prefix_break {
             self.lost += found.lost;
-            self.avoidable = add(self.avoidable, found.cost);
+            if found.change != Change::Compacted {
+                self.avoidable = add(self.avoidable, found.cost);
+            }
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Usage {
     pub output: u64,
 }
 
+const MAX_TOKENS: u64 = 1_000_000_000;
+
 impl Usage {
     /// Returns the tokens by price.
     pub(crate) const fn priced(self) -> PricedTokens {
@@ -29,7 +31,8 @@ impl Usage {
 
     /// Reads a usage object of any provider; `None` without a number of input tokens.
     ///
-    /// Anthropic reports the uncached part as `input_tokens`, all others the whole prompt.
+    /// Anthropic reports the uncached part as `input_tokens`, all others the whole prompt. Numbers above 1,000,000,000
+    /// count as that.
     ///
     /// ```
     /// use ctx_traffic::Usage;
@@ -41,7 +44,9 @@ impl Usage {
     /// assert_eq!(Usage::read(&openai).unwrap().cached, 5120);
     /// ```
     pub fn read(value: &Value) -> Option<Self> {
-        let number = |path: &str| value.pointer(path).and_then(Value::as_u64);
+        // No request has more tokens. Larger numbers would overflow sums.
+        let number =
+            |path: &str| value.pointer(path).and_then(Value::as_u64).map(|count| count.min(MAX_TOKENS));
         let first = |paths: &[&str]| paths.iter().find_map(|path| number(path));
         let output = first(&["/output_tokens", "/completion_tokens", "/candidatesTokenCount"]);
         let output = output.unwrap_or(0).saturating_add(number("/thoughtsTokenCount").unwrap_or(0));

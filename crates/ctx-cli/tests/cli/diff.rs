@@ -187,10 +187,10 @@ fn analyzes_a_log() {
      4   10:30:00   claude-opus-5    1,429       ~0   $0.0089   system part 1: the cache had expired
 
     causes of cache misses, by cost:
-      1,408 tokens ($0.0081): system prompt, a time, date, or id changed; 1 request, first request 3
+      1,205 tokens ($0.0069): system prompt, a time, date, or id changed; 1 request, first request 3
       1,191 tokens ($0.0068): system prompt, the cache had expired; 1 request, first request 4
 
-    4 requests, 5,462 tokens: 0% were read from caches, 25% could be; $0.0260, of which $0.0149 for cache misses
+    4 requests, 5,462 tokens: 0% were read from caches, 25% could be; $0.0260, of which $0.0138 for cache misses
 
     1 line skipped, first line 5: no JSON
     ");

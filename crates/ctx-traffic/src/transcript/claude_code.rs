@@ -106,6 +106,8 @@ struct Place {
 #[derive(Debug)]
 struct Boundary {
     uuid: String,
+    /// Number of the thread, whose entries `end` and `kept` name.
+    thread: usize,
     end: Option<usize>,
     kept: Vec<usize>,
     facts: CompactionFacts,
@@ -116,7 +118,7 @@ impl Boundary {
         let trigger = text(&record["compactMetadata"], "trigger").map(str::to_owned);
         let at = text(record, "timestamp").map(str::to_owned);
         let facts = CompactionFacts { line, at, trigger, is_unreadable: false };
-        Self { uuid: String::new(), end: None, kept: Vec::new(), facts }
+        Self { uuid: String::new(), thread: 0, end: None, kept: Vec::new(), facts }
     }
 }
 
@@ -228,8 +230,10 @@ impl ClaudeCode {
         let mut entry = entry(record, uuid, json!({ "role": "user", "content": content }));
         let thread = &mut self.threads[parent.thread];
         let is_summary = record["isCompactSummary"] == true;
+        let number = parent.thread;
         let boundary = self.boundary.take_if(|boundary| {
-            is_summary || text(record, "parentUuid").is_some_and(|parent| parent == boundary.uuid)
+            let follows = || text(record, "parentUuid").is_some_and(|parent| parent == boundary.uuid);
+            boundary.thread == number && (is_summary || follows())
         });
         let old = || Boundary { end: parent.entry, ..Boundary::of(record, log.line) };
         if let Some(boundary) = boundary.or_else(|| is_summary.then(old)) {
@@ -340,7 +344,9 @@ impl ClaudeCode {
         let mut seen = HashSet::new();
         kept.retain(|entry| seen.insert(*entry));
         let uuid = uuid.unwrap_or_default().to_owned();
-        self.boundary = Some(Boundary { uuid, end: parent.entry, kept, ..Boundary::of(record, line) });
+        let thread = parent.thread;
+        self.boundary =
+            Some(Boundary { uuid, thread, end: parent.entry, kept, ..Boundary::of(record, line) });
     }
 
     pub(super) fn finish(mut self, log: &mut RecordLog) -> Found {

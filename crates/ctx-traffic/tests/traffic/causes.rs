@@ -103,7 +103,7 @@ fn names_each_planted_cause_and_nothing_else() {
     insta::assert_snapshot!(found, @"
     request 9: system Some(2) clock, 2103 of 2256 tokens, $0.0073
     request 16: tools Some(2) reordered, 3174 of 3327 tokens, $0.0110
-    request 23: messages Some(3) tool-result-rewritten, 3218 of 3926 tokens, $0.0111
+    request 23: messages Some(3) tool-result-rewritten, 2899 of 3926 tokens, $0.0100
     request 30: messages Some(1) edited, 3817 of 4999 tokens, $0.0132
     request 36: model None switched, 5764 of 5917 tokens, $0.0331
     ");
@@ -152,9 +152,20 @@ fn reports_a_log_as_json() {
       "tokens": 152146,
       "reused": 127536,
       "output": 0,
-      "lost": 18076,
+      "lost": 17757,
       "cost": 0.151784,
-      "avoidable": 0.075619
+      "avoidable": 0.074519
     }
     "#);
+}
+
+#[test]
+fn limits_reported_tokens() {
+    let mut analysis = LogAnalysis::new(ModelTable::builtin());
+    let usage =
+        json!({ "input_tokens": u64::MAX, "cache_read_input_tokens": u64::MAX, "output_tokens": u64::MAX });
+    for _ in 0..3 {
+        analysis.push(&json!({ "request": Agent::new().body(), "usage": usage }).to_string());
+    }
+    assert_eq!(analysis.finish().total.tokens, 6_000_000_000);
 }

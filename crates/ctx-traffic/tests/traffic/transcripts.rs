@@ -6,6 +6,7 @@ use ctx_traffic::Transcript;
 use ctx_types::Role;
 use ctx_types::session::{Session, visible_path};
 use proptest::prelude::*;
+use serde_json::json;
 
 /// Describes a transcript: the tree, the visible messages, compactions, usage, and missing parts.
 fn describe(transcript: &Transcript) -> String {
@@ -90,6 +91,28 @@ fn reads_claude_code() {
 #[test]
 fn rebuilds_requests_of_claude_code() {
     check("claude_code_requests", "session.jsonl");
+}
+
+#[test]
+fn leaves_the_boundary_of_the_main_thread_to_its_own_summary() {
+    let said = |uuid: &str, parent: Option<&str>, text: &str| {
+        json!({ "type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s",
+            "message": { "role": "user", "content": text } })
+    };
+    let boundary = json!({ "type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": null,
+        "logicalParentUuid": "c", "sessionId": "s", "compactMetadata": {} });
+    let mut of_agent = said("d", None, "summary of the agent");
+    for (key, value) in
+        [("isSidechain", json!(true)), ("agentId", json!("x")), ("isCompactSummary", json!(true))]
+    {
+        of_agent[key] = value;
+    }
+    let mut summary = said("e", Some("b"), "summary");
+    summary["isCompactSummary"] = json!(true);
+    let first = [said("a", None, "one"), said("b0", Some("a"), "two"), said("c", Some("b0"), "three")];
+    let lines = first.into_iter().chain([boundary, of_agent, summary]).map(|line| line.to_string());
+    let transcript = Transcript::read(&lines.collect::<Vec<_>>().join("\n")).unwrap();
+    assert_eq!(visible_path(&transcript.session).len(), 1);
 }
 
 #[test]
