@@ -2,7 +2,7 @@
 //!
 //! Start with [`Tap::bind`]. It forwards HTTP/1.1 to OpenAI, Anthropic or Gemini, chosen by path and headers, or to a
 //! server of your choice. Only `host` and headers for proxies differ. A [`Recorder`] writes each request with its
-//! response as a line of JSON, without credentials. Recording never delays a request.
+//! response as a line of JSON, without the credentials of headers and query. Recording never delays a request.
 //!
 //! ```no_run
 //! use ctx_tap::{Recorder, Tap, TapConfig};

@@ -127,7 +127,9 @@ impl Prices {
         let prices = self.for_input(tokens.input);
         let input = prices.input?;
         let write = prices.write.unwrap_or(input);
-        let rest = tokens.input.saturating_sub(tokens.cached + tokens.written + tokens.written_long);
+        let rest = tokens
+            .input
+            .saturating_sub(tokens.cached.saturating_add(tokens.written).saturating_add(tokens.written_long));
         let parts = [
             (rest, input),
             (tokens.cached, prices.cached.unwrap_or(input)),

@@ -125,7 +125,8 @@ pub(crate) struct KnownModel {
     counter: Counter,
 }
 
-type RawMap<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+/// An object whose values are not parsed yet.
+pub(crate) type RawMap<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 impl BlockReader {
     pub(crate) fn new(models: ModelTable) -> Self {
@@ -533,7 +534,7 @@ fn string(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
-fn value(raw: &RawValue) -> Value {
+pub(crate) fn value(raw: &RawValue) -> Value {
     serde_json::from_str(raw.get()).unwrap_or(Value::Null)
 }
 

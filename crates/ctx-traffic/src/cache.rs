@@ -24,7 +24,7 @@ pub(crate) enum CacheRules {
     Marks { min: u64, look_back: usize, short: i64, long: i64, is_implicit: bool },
     /// Any prefix, in steps of tokens.
     Prefix { min: u64, step: u64, life: Option<i64> },
-    /// Unknown provider: nothing is said of its cache.
+    /// Unknown provider.
     Unknown,
 }
 
@@ -98,8 +98,9 @@ pub(crate) struct CacheForecast {
     pub(crate) written: usize,
     /// Whether what is written has the longer lifetime.
     pub(crate) is_long: bool,
-    /// Whether a cached prefix was too old, or not yet readable.
+    /// Whether a cached prefix was too old.
     pub(crate) is_expired: bool,
+    /// Whether a cached prefix was not yet readable: its response had not begun.
     pub(crate) is_early: bool,
     /// Whether the request has a mark, or needs none.
     pub(crate) is_marked: bool,
@@ -195,5 +196,32 @@ impl CacheModel {
         };
         entry.used = entry.used.max(at);
         entry.life = entry.life.max(life);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_only_models_of_openai_by_their_first_letters() {
+        let rules = |model| CacheRules::for_model(Dialect::OpenaiChat, model);
+        assert!(
+            ["olmo-3", "gpt-oss-120b", "llama-4"]
+                .into_iter()
+                .all(|model| rules(model) == CacheRules::Unknown)
+        );
+        assert!(matches!(rules("o4-mini"), CacheRules::Prefix { step: 128, .. }));
+        assert!(matches!(rules("gpt-5.6-sol"), CacheRules::Marks { is_implicit: true, .. }));
+    }
+
+    #[test]
+    fn keeps_the_latest_use_if_lines_are_out_of_order() {
+        let rules = CacheRules::Prefix { min: 1, step: 1, life: Some(MINUTE) };
+        let place = crate::place::BlockPlace::Tool(1);
+        let block = [PlacedBlock { hash: 1, tokens: 9, place, mark: None }];
+        let mut cache = CacheModel::default();
+        let mut reused = |at| cache.pass(rules, (&block, &[1], &[9]), (Some(at), None)).reused;
+        assert_eq!((reused(MINUTE), reused(0), reused(2 * MINUTE)), (0, 1, 1));
     }
 }

@@ -1,14 +1,11 @@
 //! Lines of a request log.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
 use ctx_wire::Dialect;
 use jiff::Timestamp;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::blocks::Unreadable;
+use crate::blocks::{RawMap, Unreadable, value};
 use crate::usage::Usage;
 
 /// A line of a log: a request, and what is known of its response.
@@ -28,8 +25,6 @@ pub(crate) struct LogLine<'a> {
     /// Why the provider says that it missed the cache.
     pub(crate) verdict: Option<String>,
 }
-
-type RawMap<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 impl<'a> LogLine<'a> {
     /// Reads a line: an object with `request` or `body`, or a body.
@@ -113,8 +108,4 @@ fn dialect_of(path: &str) -> Option<Dialect> {
     } else {
         None
     }
-}
-
-fn value(raw: &RawValue) -> Value {
-    serde_json::from_str(raw.get()).unwrap_or(Value::Null)
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit>
         [Side::Body(first), Side::Body(second)] => {
             let models = model_table(language, arguments, &mut sources)?;
             let Some(comparison) = LogAnalysis::compare(models, &first, &second) else {
-                return Err(ProjectError::Unusable(phrase!("one of the two files is no request body")));
+                return Err(ProjectError::Unusable(phrase!("one of the two files is not a request body")));
             };
             return show::output(
                 arguments.json,
