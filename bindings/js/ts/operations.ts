@@ -157,6 +157,55 @@ export async function compress(
   return run("compress", { conversation: written(messages), budget, ...options });
 }
 
+/** Options of `plan`. */
+export interface PlanOptions {
+  /** The maximum tokens of messages, `tools`, `reserve` and `recall`; the window of `model` if absent. */
+  budget?: number;
+  /** The model that counts; without it, tokens are estimated. */
+  model?: string;
+  tools?: readonly object[];
+  /** Tokens kept free for the response; 0 if absent. */
+  reserve?: number;
+  /** The share of the budget that remains after a cut; 0.6 if absent, and less if messages are large. */
+  low?: number;
+  /** Positions of messages that are never removed. */
+  pinned?: readonly number[];
+  /** Tokens for lines of removed messages; 0 if absent. */
+  recall?: number;
+  /** The `state` of the call before. */
+  state?: object | null;
+}
+
+/** Which messages of a growing conversation are sent. */
+export interface Plan {
+  /** The positions of the messages to send, in order. */
+  kept: number[];
+  removed: number[];
+  /** Those of `removed` that are calls without results, or results without calls. */
+  orphans: number[];
+  /** A message with lines of removed messages: the last one of the request. */
+  recalled: { role: "user"; content: string } | null;
+  /** The tokens of the messages and tools. */
+  tokens: number;
+  /** Whether this call removed messages, so that the provider's cache is lost after the instructions. */
+  reset: boolean;
+  /** What to pass to the next call, as JSON. */
+  state: { removed: string[]; model: string | null };
+}
+
+/**
+ * Chooses which messages (of chat completions) of a growing conversation to send, so that requests keep their prefix.
+ *
+ * Above the budget, the oldest messages are removed down to `low` of it, in one step; later calls with the returned
+ * `state` repeat that choice until the next overflow. Tool calls and results stay together. Leading instructions, the
+ * newest user message, pinned positions and the last group stay. Throws `CtxError` with the code `infeasible` if what
+ * must stay is more than the budget.
+ */
+export async function plan(messages: readonly object[], options: PlanOptions = {}): Promise<Plan> {
+  await prepare(options.model);
+  return run("plan", { messages, ...options });
+}
+
 /** What a conversation says about something. */
 export interface Recalled {
   tokens: number;

@@ -52,6 +52,7 @@ class Calls:
             "lint": lambda: {"body": self.value()},
             "macros.expand": lambda: {"text": self.text()},
             "migrate": lambda: {"document": self.document()},
+            "plan": lambda: {"messages": self.messages(), "budget": self.random.randrange(500), "recall": 50},
             "recall": lambda: {"conversation": self.document(), "query": self.text(), "budget": self.random.randrange(500)},
             "stream.read": lambda: {"dialect": "openai", "events": [self.value()]},
             "worldbook.scan": lambda: {"worldbooks": [self.document()], "conversation": self.value()},

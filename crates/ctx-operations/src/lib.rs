@@ -36,6 +36,7 @@ pub mod locate;
 pub mod macro_env;
 mod messages;
 pub mod migration;
+mod plan;
 pub mod scan;
 pub mod texts;
 mod texts_operations;

@@ -8,7 +8,7 @@ use crate::agent::{AGENT_OPTIONS, Agent};
 use crate::conversation::Conversation;
 use crate::error::OperationError;
 use crate::given::{finish, need, take};
-use crate::{files, texts_operations, wire};
+use crate::{files, plan, texts_operations, wire};
 
 /// Something that a program may ask for: an object of options in, a value out.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,11 @@ pub const OPERATIONS: &[Operation] = &[
         name: "fit",
         about: "Fits `conversation` into `budget` tokens. For the options, see `Conversation::fit`.",
         run: fit,
+    },
+    Operation {
+        name: "plan",
+        about: "Chooses which `messages` of a conversation that grows are sent within `budget` tokens, so that requests keep their prefix. For the options, see `plan`.",
+        run: plan::plan,
     },
     Operation {
         name: "check",

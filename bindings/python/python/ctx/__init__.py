@@ -42,6 +42,7 @@ __all__ = [
     "import_files",
     "lint",
     "migrate",
+    "plan",
     "recall",
     "scan_worldbooks",
     "schemas",
@@ -374,6 +375,51 @@ def compress(
     given = as_dicts(listed(messages))
     options = _options(conversation=given, budget=budget, strategy=strategy, model=model, loopStart=loop_start)
     return cast("dict[str, Any]", call("compress", options))
+
+
+class Plan(TypedDict):
+    """Which messages of a growing conversation are sent."""
+
+    kept: list[int]
+    """The positions of the messages to send, in order."""
+    removed: list[int]
+    orphans: list[int]
+    """Those of ``removed`` that are calls without results, or results without calls."""
+    recalled: Optional[dict[str, Any]]
+    """A message with lines of removed messages: the last one of the request."""
+    tokens: int
+    """The tokens of the messages and tools."""
+    reset: bool
+    """Whether this call removed messages, so that the prompt cache of the provider is lost after the instructions."""
+    state: dict[str, Any]
+    """What to pass to the next call, as JSON."""
+
+
+def plan(
+    messages: Iterable[object],
+    budget: Optional[int] = None,
+    *,
+    model: Optional[str] = None,
+    tools: Sequence[Mapping[str, Any]] = (),
+    reserve: int = 0,
+    low: float = 0.6,
+    pinned: Iterable[int] = (),
+    recall: int = 0,
+    state: Optional[Mapping[str, Any]] = None,
+) -> Plan:
+    """Choose which messages of a growing conversation to send, so that requests keep their prefix.
+
+    Above the budget, the oldest messages are removed down to ``low`` of it, in one step; later calls with the
+    returned ``state`` repeat that choice until the next overflow. Tool calls and results stay together. Leading
+    instructions, the newest user message, ``pinned`` positions and the last group stay. ``recall`` is the number of
+    tokens for lines of removed messages. ``budget`` (the model's window if absent) includes ``tools``, ``reserve`` and
+    ``recall``. Raises ``CtxError`` with the code ``infeasible`` if what must stay is more than the budget.
+    """
+    given = as_dicts(listed(messages))
+    options = _options(
+        messages=given, budget=budget, model=model, tools=list(tools), reserve=reserve, low=low, pinned=list(pinned)
+    )
+    return cast("Plan", call("plan", options | _options(recall=recall, state=state)))
 
 
 def recall(
