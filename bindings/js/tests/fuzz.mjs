@@ -102,6 +102,7 @@ const NEEDED = {
   check: () => ({ document: changed() }),
   compile: () => ({ agent: changed() }),
   compress: () => ({ conversation: changed(), budget: random(500) }),
+  plan: () => ({ messages: messages(), budget: random(500), recall: 50 }),
   count: () => ({ conversation: changed() }),
   decode: () => ({ dialect: pick(WORDS.slice(0, 4)), body: value() }),
   diff: () => ({ first: changed(), second: changed() }),
