@@ -111,7 +111,7 @@ test("two windows in one text or list of greetings overwrite nothing", async (t)
   const own = page.locator("[data-test=agent-description]");
   const other = second.locator("[data-test=agent-description]");
   const both = (value) =>
-    Promise.all([page, second].map((one) => one.waitForFunction((value) => document.querySelector("[data-test=agent-description]")?.value === value, value)));
+    Promise.all([page, second].map((one) => one.waitForFunction((value) => document.querySelector("[data-test=agent-description]")?.value === value, value, { polling: 100 })));
   await own.fill("One");
   await both("One");
   await own.press("Home");
@@ -131,13 +131,14 @@ test("two windows in one text or list of greetings overwrite nothing", async (t)
   await second.keyboard.type("Good evening");
   await second.locator("[data-test=greeting]").nth(1).getByRole("button", { name: "Move up" }).press("Enter");
   await focused(second, "[data-test=greeting]:nth-child(1) button");
-  await page.waitForFunction(() => document.querySelector("[data-test=greeting] textarea").value === "Good evening");
+  await page.waitForFunction(() => document.querySelector("[data-test=greeting] textarea").value === "Good evening", null, { polling: 100 });
   await focused(page, "[data-test=greeting]:nth-child(2) textarea");
   await page.keyboard.type(", {{user}}.");
   await page.locator("[data-test=dirty].on").waitFor();
   await settled(page);
   await save(page);
-  assert.match(text(), /description: Zero One two/);
+  // A text that ended in a space for a moment keeps its quotes.
+  assert.match(text(), /description: (['"]?)Zero One two\1$/m);
   assert.ok(text().indexOf("Good evening") < text().indexOf("Hello, {{user}}."), text());
 });
 

@@ -229,14 +229,17 @@ export async function command(message, name) {
   await message.locator(`[data-test=${name}]`).click();
 }
 
+/** Checks by time: a window in the background draws no frames. */
+const BACKGROUND = { polling: 100 };
+
 /** Waits until nothing is on its way to the server, and the preview is that of now. */
 export async function settled(page) {
-  await page.waitForFunction(() => document.querySelector(".inspector")?.getAttribute("aria-busy") === "false");
+  await page.waitForFunction(() => document.querySelector(".inspector")?.getAttribute("aria-busy") === "false", null, BACKGROUND);
 }
 
 /** Waits until the focus is on what a selector names: what is typed before that goes elsewhere. */
 export const focused = (page, selector) =>
-  page.waitForFunction((selector) => document.activeElement?.matches(selector), selector);
+  page.waitForFunction((selector) => document.activeElement?.matches(selector), selector, BACKGROUND);
 
 /** Saves, and waits until the page says that all is saved. */
 export async function save(page) {
