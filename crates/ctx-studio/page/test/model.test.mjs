@@ -262,6 +262,13 @@ test("entries keep their keys wherever they go", () => {
   assert.equal(keys.of([third[0].value, third[1].value, third[2].value, { content: "new" }], "").length, 4);
 });
 
+test("of equal entries, each keeps its place when another one changes", () => {
+  const keys = new Keys();
+  const before = keys.of([{ content: "" }, { content: "" }], "").map(({ key }) => key);
+  const after = keys.of([{ content: "Hello" }, { content: "" }], "").map(({ key }) => key);
+  assert.deepEqual(after, before);
+});
+
 test("a placement that is written is read again, and the order stays", () => {
   const places = [
     { kind: "order" },

@@ -76,8 +76,10 @@ export class Keys {
         free.delete(old);
       });
     };
-    // Equal ones first, then those of the same id, then what stands at the same place.
-    claim(textOf);
+    // Equal ones in the same place, other equal ones, those of the same id, then what is in the same place. An element that
+    // moves loses the focus.
+    claim((value, index) => `${index} ${textOf(value)}`);
+    if (free.size > 0) claim(textOf);
     if (free.size > 0) claim(idOf);
     if (free.size > 0) claim((_value, index) => index);
     this.#before = list.map((value, index): Entry => {
