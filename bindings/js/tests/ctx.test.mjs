@@ -203,6 +203,10 @@ test("others of the list", async () => {
   const said = [{ role: "user", content: "My daughter must not eat nuts." }, { role: "assistant", content: "Noted." }];
   const { lines } = await ctx.recall(said, "May she eat nuts?");
   assert.deepEqual(lines.map(({ ago, words }) => [ago, words]), [[1, ["eat", "nuts"]], [0, []]]);
+  const firstPlan = await ctx.plan(MESSAGES, { budget: 300 });
+  const nextPlan = await ctx.plan([...MESSAGES, said[1]], { budget: 300, state: firstPlan.state });
+  assert.deepEqual([firstPlan.reset, nextPlan.reset], [true, false]);
+  assert.deepEqual(nextPlan.kept, [...firstPlan.kept, MESSAGES.length]);
   const first = await (await ctx.Agent.compile("presetMessages: [{role: system, content: A}]")).assemble();
   const second = await (await ctx.Agent.compile("presetMessages: [{role: system, content: B}]")).assemble();
   assert.equal((await ctx.diff(first, second)).sharedMessages, 0);

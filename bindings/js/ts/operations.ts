@@ -159,30 +159,32 @@ export async function compress(
 
 /** Options of `plan`. */
 export interface PlanOptions {
-  /** The maximum tokens of messages, `tools`, `reserve` and `recall`; the window of `model` if absent. */
+  /** The maximum tokens of messages, `tools`, `reserve` and recalled lines. Default: the window of `model`. */
   budget?: number;
-  /** The model that counts; without it, tokens are estimated. */
+  /** The model whose encoding counts the tokens. Default: an estimate. */
   model?: string;
   tools?: readonly object[];
-  /** Tokens kept free for the response; 0 if absent. */
+  /** Tokens kept free for the response. Default: 0. */
   reserve?: number;
-  /** The share of the budget that remains after a cut; 0.6 if absent, and less if messages are large. */
+  /** The share of the budget that remains after a cut, from 0.3 to 1. Default: 0.6, and less if messages are large. */
   low?: number;
   /** Positions of messages that are never removed. */
   pinned?: readonly number[];
-  /** Tokens for lines of removed messages; 0 if absent. */
+  /** The maximum tokens for lines of removed messages. Default: 0. */
   recall?: number;
   /** The `state` of the call before. */
   state?: object | null;
 }
 
-/** Which messages of a growing conversation are sent. */
+/** The messages of a growing conversation to send and to remove, by position. */
 export interface Plan {
   /** The positions of the messages to send, in order. */
   kept: number[];
   removed: number[];
   /** Those of `removed` that are calls without results, or results without calls. */
   orphans: number[];
+  /** Messages with recalled lines of earlier calls. They are ignored: `recalled` replaces them. */
+  notes: number[];
   /** A message with lines of removed messages: the last one of the request. */
   recalled: { role: "user"; content: string } | null;
   /** The tokens of the messages and tools. */
@@ -190,16 +192,16 @@ export interface Plan {
   /** Whether this call removed messages, so that the provider's cache is lost after the instructions. */
   reset: boolean;
   /** What to pass to the next call, as JSON. */
-  state: { removed: string[]; model: string | null };
+  state: { removed: string[]; prefix: string | null; model: string | null };
 }
 
 /**
- * Chooses which messages (of chat completions) of a growing conversation to send, so that requests keep their prefix.
+ * Chooses which messages (of chat completions) of a growing conversation to send, and keeps the prompt cache valid.
  *
- * Above the budget, the oldest messages are removed down to `low` of it, in one step; later calls with the returned
- * `state` repeat that choice until the next overflow. Tool calls and results stay together. Leading instructions, the
- * newest user message, pinned positions and the last group stay. Throws `CtxError` with the code `infeasible` if what
- * must stay is more than the budget.
+ * Above the budget, the oldest messages are removed in one step, down to `low` of it. Later calls with the returned
+ * `state` repeat that choice until the next overflow. Tool calls and their results stay together. Leading instructions,
+ * the newest user message, pinned positions and the last group are never removed. Messages are identified by `id` or
+ * content. Throws `CtxError` with the code `infeasible` if the messages that cannot be removed exceed the budget.
  */
 export async function plan(messages: readonly object[], options: PlanOptions = {}): Promise<Plan> {
   await prepare(options.model);

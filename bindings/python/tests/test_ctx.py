@@ -136,6 +136,10 @@ class Operations(unittest.TestCase):
         said = [{"role": "user", "content": "My daughter must not eat nuts."}, {"role": "assistant", "content": "Noted."}]
         lines = ctx.recall(said, "May she eat nuts?")["lines"]
         self.assertEqual([(line["ago"], line["words"]) for line in lines], [(1, ["eat", "nuts"]), (0, [])])
+        first_plan = ctx.plan(MESSAGES, 300)
+        next_plan = ctx.plan([*MESSAGES, said[1]], 300, state=first_plan["state"])
+        self.assertEqual((first_plan["reset"], next_plan["reset"]), (True, False))
+        self.assertEqual(next_plan["kept"], [*first_plan["kept"], len(MESSAGES)])
         first = ctx.Agent("presetMessages: [{role: system, content: A}]").assemble()
         second = ctx.Agent("presetMessages: [{role: system, content: B}]").assemble()
         self.assertEqual(ctx.diff(first, second)["sharedMessages"], 0)

@@ -50,7 +50,7 @@ pub const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "plan",
-        about: "Chooses which `messages` of a conversation that grows are sent within `budget` tokens, so that requests keep their prefix. For the options, see `plan`.",
+        about: "Chooses which `messages` of a growing conversation to send within `budget` tokens; removes old ones in large steps, for the prompt cache. Takes `model`, `tools`, `reserve`, `low`, `pinned`, `recall`, and the `state` of the call before.",
         run: plan::plan,
     },
     Operation {

@@ -5,9 +5,11 @@ use std::ops::Range;
 
 use ctx_compress::recall::RecallQuery;
 use ctx_compress::request::Meter;
-use ctx_tokens::internal::{message_cost, tools_cost};
-use ctx_tokens::{Counter, ModelFacts};
+use ctx_engine::Engine;
+use ctx_tokens::Counter;
+use ctx_tokens::internal::tools_cost;
 use ctx_types::internal::Fingerprint;
+use ctx_types::ports::ToolDefinition;
 use ctx_types::{Message, Place, Role, groups};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -16,7 +18,6 @@ use crate::conversation::Conversation;
 use crate::error::OperationError;
 use crate::given::options;
 use crate::messages::{sent_messages, tool_of};
-use crate::texts_operations::meter;
 
 /// The default of `low`, and its minimum, as shares of the budget.
 const LOW: f64 = 0.6;
@@ -61,17 +62,20 @@ impl Default for PlanOptions {
     }
 }
 
-/// What one call keeps for the next.
+/// Passed from one call to the next.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 struct PlanState {
-    /// The keys of the removed messages that the conversation still contains.
+    /// The keys of the removed messages.
     removed: BTreeSet<String>,
-    /// The model that counted. Another model has no cache of the prefix, so everything is planned again.
+    /// A hash of the conversation up to its last removed message. A list that does not begin with it was edited, or is
+    /// already reduced.
+    prefix: Option<String>,
+    /// The model that counted. Another model has no cache of the prefix.
     model: Option<String>,
 }
 
-/// A group of messages that is sent or removed as a whole.
+/// A group of messages: all of them are kept, or all are removed.
 struct PlannedGroup {
     messages: Range<usize>,
     tokens: u64,
@@ -80,111 +84,126 @@ struct PlannedGroup {
     is_orphan: bool,
 }
 
-/// The operation `plan`: the messages that are sent of a conversation that grows.
+/// The operation `plan`: chooses which messages to send.
 ///
-/// Options: `messages` in the form of chat completions, `budget` (tokens of messages, `tools`, `reserve` and `recall`; the
-/// window of `model` if missing), `low` (the share of the budget that remains after a cut; by default 0.6, and less if
-/// groups are large), `pinned` (positions that are never removed), `recall` (tokens for lines of removed messages), and
-/// the `state` of the call before. Above the budget, the oldest groups are removed in one step; later calls repeat that
-/// choice until the next overflow. Messages are known by `id` or content, never by position. O(messages).
+/// Options: `messages` in the form of chat completions; `budget`, the maximum tokens of messages, `tools`, `reserve` and
+/// recalled lines (default: the window of `model`); `low`, the share of the budget that remains after a cut, from 0.3 to 1
+/// (default: 0.6, and less if groups are large); `pinned`, positions that are never removed; `recall`, the maximum tokens
+/// for lines of removed messages (default: 0); `state`, from the call before. Above the budget, the oldest groups are
+/// removed in one step; later calls repeat that choice until the next overflow. Messages are identified by `id`, or by
+/// their content, never by position. O(messages).
 ///
-/// Errors: an option is wrong, or what must stay exceeds the budget (`infeasible`).
+/// Errors: an invalid option; `infeasible` if the messages that cannot be removed exceed the budget.
 pub(crate) fn plan(input: Map<String, Value>) -> Result<Value, OperationError> {
     let given: PlanOptions = options(input)?;
-    let is_note = |message: &Value| text_of(message).is_some_and(|text| text.starts_with(RECALLED));
-    // Positions in the input, without the notes of earlier calls.
-    let positions: Vec<usize> = (0..given.messages.len())
-        .filter(|at| given.messages.get(*at).is_some_and(|one| !is_note(one)))
-        .collect();
-    let own: Vec<&Value> = positions.iter().filter_map(|at| given.messages.get(*at)).collect();
-    let conversation = Conversation::of_given(&json!(own))?;
-    let messages = sent_messages(&conversation.session);
-    if messages.len() != own.len() {
-        let read =
-            format!("{} messages were read as {}; remove those that are not sent", own.len(), messages.len());
-        return Err(OperationError::usage(read));
+    if let Some(at) = given.pinned.last().filter(|at| **at >= given.messages.len()) {
+        return Err(OperationError::usage(format!("`pinned`: no message at position {at}")));
     }
-    let facts = ctx_engine::Engine::new().models.lookup(given.model.as_deref().unwrap_or_default()).0;
+    let (notes, positions): (Vec<usize>, Vec<usize>) =
+        (0..given.messages.len()).partition(|at| given.messages.get(*at).is_some_and(is_note));
+    let own: Vec<&Value> = positions.iter().filter_map(|at| given.messages.get(*at)).collect();
+    let messages = read_messages(&own)?;
+    let facts = Engine::new().models.lookup(given.model.as_deref().unwrap_or_default()).0;
     let counter = Counter::for_model(&facts).0;
+    let meter = Meter::lent(&facts, &counter);
     let window = facts.context_window.filter(|_| given.model.is_some()).map(u64::from);
     let budget = given.budget.or(window).ok_or_else(|| OperationError::usage("set `budget` or `model`"))?;
-    let tools: Vec<_> = given.tools.iter().map(tool_of).collect();
+    let tools: Vec<ToolDefinition> = given.tools.iter().map(tool_of).collect();
     let tools = u64::from(tools_cost(&tools, &facts, &counter));
 
     let keys = keys(&own);
     let state = given.state.filter(|state| state.model == given.model).unwrap_or_default();
-    let pinned =
-        positions.iter().enumerate().filter(|(_, at)| given.pinned.contains(*at)).map(|(own, _)| own);
-    let mut planned = PlannedGroup::from_messages(&messages, &pinned.collect(), &facts, counter);
-    for group in planned.iter_mut().filter(|group| !group.is_fixed) {
-        let is_known = keys
-            .get(group.messages.clone())
-            .is_some_and(|keys| keys.iter().all(|key| state.removed.contains(key)));
-        group.is_removed |= is_known;
+    let is_continued = state.prefix.is_some_and(|prefix| prefixes(&keys).any(|own| own == prefix));
+    let pinned = positions.iter().enumerate().filter(|(_, at)| given.pinned.contains(at));
+    let pinned = pinned.map(|(own, _)| own).collect();
+    let mut planned = PlannedGroup::from_messages(&messages, &pinned, &meter);
+    for group in planned.iter_mut().filter(|group| is_continued && !group.is_fixed) {
+        let mut own = keys.get(group.messages.clone()).unwrap_or_default().iter();
+        group.is_removed |= own.all(|key| state.removed.contains(key));
     }
-    let fixed = tools.saturating_add(given.reserve);
-    let limits = TokenLimits { budget, fixed, recall: given.recall, low: given.low };
+    let limits = TokenLimits {
+        budget,
+        fixed: tools.saturating_add(given.reserve),
+        recall: given.recall,
+        low: given.low,
+    };
     let is_reset = limits.remove_groups(&mut planned)?;
 
-    let flags = |wanted: fn(&PlannedGroup) -> bool| {
-        let chosen =
-            planned.iter().filter(move |group| wanted(group)).flat_map(|group| group.messages.clone());
-        chosen.collect::<Vec<usize>>()
+    let chosen = |wanted: fn(&PlannedGroup) -> bool| -> Vec<usize> {
+        planned.iter().filter(|group| wanted(group)).flat_map(|group| group.messages.clone()).collect()
     };
-    let (kept, removed) = (flags(|group| !group.is_removed), flags(|group| group.is_removed));
-    let orphans = flags(|group| group.is_orphan);
-    let recalled = if given.recall > 0 {
-        let dropped: Vec<&Value> = removed.iter().filter_map(|at| own.get(*at).copied()).collect();
-        recall(&dropped, &question(&messages, &planned), given.recall, &meter(given.model.as_deref()))?
-    } else {
-        None
-    };
-    let tokens = limits.tokens(&planned) - given.reserve + recalled.as_ref().map_or(0, |note| note.tokens);
-    let places = |own: &[usize]| own.iter().filter_map(|at| positions.get(*at)).copied().collect::<Vec<_>>();
+    let (kept, removed) = (chosen(|group| !group.is_removed), chosen(|group| group.is_removed));
+    let orphans = chosen(|group| group.is_orphan);
+    let used = limits.tokens(&planned);
+    let dropped: Vec<&Value> = removed.iter().filter_map(|at| own.get(*at).copied()).collect();
+    let room = given.recall.min(budget.saturating_sub(used));
+    let recalled = recall(&dropped, &question(&messages, &planned), room, &meter)?;
+    let positions_of =
+        |own: &[usize]| own.iter().filter_map(|at| positions.get(*at)).copied().collect::<Vec<usize>>();
     let state = PlanState {
         removed: removed.iter().filter_map(|at| keys.get(*at).cloned()).collect(),
+        prefix: removed.last().and_then(|last| prefixes(&keys).nth(*last)),
         model: given.model,
     };
     Ok(json!({
-        "kept": places(&kept),
-        "removed": places(&removed),
-        "orphans": places(&orphans),
+        "kept": positions_of(&kept),
+        "removed": positions_of(&removed),
+        "orphans": positions_of(&orphans),
+        "notes": notes,
+        "tokens": used - given.reserve + recalled.as_ref().map_or(0, |note| note.tokens),
         "recalled": recalled.map(|note| json!({ "role": "user", "content": note.text })),
-        "tokens": tokens,
         "reset": is_reset,
         "state": state,
     }))
 }
 
-fn text_of(message: &Value) -> Option<&str> {
-    let content = message.get("content")?;
-    content.as_str().or_else(|| content.get(0)?.get("text")?.as_str())
+/// Returns whether a message contains the recalled lines of an earlier call.
+fn is_note(message: &Value) -> bool {
+    let content = message.get("content");
+    let text = content.and_then(|content| content.as_str().or_else(|| content.get(0)?.get("text")?.as_str()));
+    let is_user = message.get("role").and_then(Value::as_str) == Some("user");
+    is_user && text.and_then(|text| text.strip_prefix(RECALLED)).is_some_and(|rest| rest.starts_with('\n'))
 }
 
-/// Returns a key for each message: its id, or a hash of its content and the number of equal messages before it.
+fn read_messages(own: &[&Value]) -> Result<Vec<Message>, OperationError> {
+    let mut conversation = Conversation::default();
+    conversation.extend(json!(own))?;
+    let messages = sent_messages(&conversation.session);
+    if messages.len() == own.len() {
+        return Ok(messages);
+    }
+    let (given, read) = (own.len(), messages.len());
+    Err(OperationError::usage(format!("{given} messages were read as {read}; remove disabled messages")))
+}
+
+/// Returns a key for each message: its id, or a hash of its content, and the number of equal ones before it.
 fn keys(messages: &[&Value]) -> Vec<String> {
-    let mut seen: HashMap<Fingerprint, u64> = HashMap::new();
+    let mut seen: HashMap<String, u64> = HashMap::new();
     let key = |message: &&Value| {
-        if let Some(id) = message.get("id").and_then(Value::as_str) {
-            return format!("id:{id}");
-        }
-        let parts = ["role", "content", "tool_calls", "tool_call_id"].map(|name| message.get(name));
-        let hash = Fingerprint::default().text(&json!(parts).to_string());
-        let occurrence = seen.entry(hash).and_modify(|count| *count += 1).or_insert(0);
-        format!("{hash}:{occurrence}")
+        let key = if let Some(id) = message.get("id").and_then(Value::as_str) {
+            format!("id:{id}")
+        } else {
+            let parts = ["role", "content", "tool_calls", "tool_call_id"].map(|name| message.get(name));
+            Fingerprint::default().text(&json!(parts).to_string()).to_string()
+        };
+        let occurrence = seen.entry(key.clone()).and_modify(|count| *count += 1).or_insert(0);
+        format!("{key}:{occurrence}")
     };
     messages.iter().map(key).collect()
+}
+
+/// Returns a hash of the conversation up to each message.
+fn prefixes(keys: &[String]) -> impl Iterator<Item = String> {
+    keys.iter().scan(Fingerprint::default(), |hash, key| {
+        *hash = hash.text(key);
+        Some(hash.to_string())
+    })
 }
 
 impl PlannedGroup {
     /// Splits messages into groups. Leading instructions, the newest user message, pinned messages and the last group
     /// are fixed; calls without results before the last group, and results without calls, are removed.
-    fn from_messages(
-        messages: &[Message],
-        pinned: &BTreeSet<usize>,
-        facts: &ModelFacts,
-        counter: Counter,
-    ) -> Vec<Self> {
+    fn from_messages(messages: &[Message], pinned: &BTreeSet<usize>, meter: &Meter<'_>) -> Vec<Self> {
         let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
         let newest = messages.iter().rposition(|message| message.role == Role::User);
         let planned = groups(messages).into_iter().map(|range| {
@@ -199,9 +218,8 @@ impl PlannedGroup {
             };
             let is_kept = |at: usize| at < leading || newest == Some(at) || pinned.contains(&at);
             let is_pinned = members.iter().any(|message| message.place == Place::Pinned);
-            let cost = |message: &Message| u64::from(message_cost(message, facts, &counter).total());
             Self {
-                tokens: members.iter().map(cost).sum(),
+                tokens: meter.messages(members),
                 is_fixed: !is_orphan && (is_last || is_pinned || range.clone().any(is_kept)),
                 is_removed: is_orphan,
                 is_orphan,
@@ -254,14 +272,9 @@ impl TokenLimits {
             tokens -= group.tokens;
             is_reset = true;
         }
-        if tokens > self.budget.saturating_sub(self.recall) {
-            let recall = if self.recall > 0 {
-                format!(" and {} for recalled lines", self.recall)
-            } else {
-                String::new()
-            };
+        if tokens > self.budget {
             let message = format!(
-                "the messages that must stay, tools and reserve have {tokens} tokens{recall}, more than the budget of {}",
+                "messages that cannot be removed, tools and reserve have {tokens} tokens, more than the budget of {}",
                 self.budget
             );
             return Err(OperationError::new("infeasible", message));
@@ -269,7 +282,7 @@ impl TokenLimits {
         Ok(is_reset)
     }
 
-    /// The number of tokens after a cut: `low` of the budget, or less if groups are large, so that several fit
+    /// Returns the maximum tokens after a cut: `low` of the budget, or less if groups are large. Several groups then fit
     /// before the next cut.
     #[expect(
         clippy::cast_precision_loss,
@@ -293,26 +306,29 @@ struct RecalledNote {
     tokens: u64,
 }
 
+/// Searches the removed messages. Returns `None` if nothing is found, or nothing that fits.
 fn recall(
     removed: &[&Value],
     question: &str,
-    budget: u64,
+    room: u64,
     meter: &Meter<'_>,
 ) -> Result<Option<RecalledNote>, OperationError> {
-    if removed.is_empty() {
+    let first_line = meter.text(RECALLED);
+    if removed.is_empty() || room <= first_line {
         return Ok(None);
     }
-    let conversation = Conversation::of_given(&json!(removed))?;
-    let query = RecallQuery { text: question, budget, with_branches: false };
+    let mut conversation = Conversation::default();
+    conversation.extend(json!(removed))?;
+    let query = RecallQuery { text: question, budget: room - first_line, with_branches: false };
     let (answer, _) = query.search(&conversation.session, meter);
     Ok(answer.recalled().map(|recalled| {
         let text = recalled.message.text();
         let lines = text.split_once('\n').map_or("", |(_, lines)| lines);
-        RecalledNote { text: format!("{RECALLED}\n{lines}"), tokens: recalled.tokens }
+        RecalledNote { text: format!("{RECALLED}\n{lines}"), tokens: recalled.tokens + first_line }
     }))
 }
 
-/// Returns what the request is about: the newest user message and the last group.
+/// Returns the text to search for: the newest user message and the last group.
 fn question(messages: &[Message], planned: &[PlannedGroup]) -> String {
     let last = planned.last().map_or(0..0, |group| group.messages.clone());
     let newest = messages.iter().rev().find(|message| message.role == Role::User);
@@ -385,13 +401,30 @@ mod tests {
 
     #[test]
     fn repeats_the_plan_until_the_next_overflow() {
-        let first = run(&messages("s u c1 t1 c2 t2 c3 t3 c4 t4 c5 t5"), 260, &Value::Null).unwrap();
-        let next = run(&messages("s u c1 t1 c2 t2 c3 t3 c4 t4 c5 t5 c6 t6"), 260, &first["state"]).unwrap();
-        assert_eq!(next["reset"], false);
-        assert_eq!(next["removed"], first["removed"]);
-        // The list may also come back as it was sent.
-        let sent = run(&messages("s u c5 t5 c6 t6"), 260, &first["state"]).unwrap();
-        assert_eq!((kept(&sent).as_str(), &sent["state"]["removed"]), ("[0,1,2,3,4,5]", &json!([])));
+        let first = run(&messages("s u c1 t1 c2 t2 c3 t3 c4 t4 c5 t5"), 200, &Value::Null).unwrap();
+        assert_eq!((kept(&first).as_str(), &first["reset"]), ("[0,1,10,11]", &json!(true)));
+        let next = run(&messages("s u c1 t1 c2 t2 c3 t3 c4 t4 c5 t5 c6 t6"), 200, &first["state"]).unwrap();
+        assert_eq!((kept(&next).as_str(), &next["reset"]), ("[0,1,10,11,12,13]", &json!(false)));
+    }
+
+    #[test]
+    fn keeps_messages_of_reduced_or_edited_lists() {
+        let all = messages("s u ok c1 t1 c2 t2 ok c3 t3 c4 t4");
+        let first = run(&all, 200, &Value::Null).unwrap();
+        assert_eq!(kept(&first), "[0,1,10,11]");
+        // Some frameworks store the messages that were sent. This `ok` is a new message.
+        let reduced = run(&messages("s u c4 t4 ok"), 200, &first["state"]).unwrap();
+        assert_eq!(kept(&reduced), "[0,1,2,3,4]");
+        let edited = run(&messages("s u no c1 t1 ok"), 200, &first["state"]).unwrap();
+        assert_eq!(kept(&edited), "[0,1,2,3,4,5]");
+        let other = run_with(&all, 300, &json!({ "state": first["state"], "model": "gpt-4o" })).unwrap();
+        assert_eq!(other["removed"], json!([]));
+    }
+
+    #[test]
+    fn rejects_positions_without_a_message() {
+        let error = run_with(&messages("s u"), 100, &json!({ "pinned": [2] })).unwrap_err();
+        assert_eq!((&*error.code, &*error.message), ("usage", "`pinned`: no message at position 2"));
     }
 
     #[test]
@@ -405,13 +438,14 @@ mod tests {
         let mut all = messages("s u c1 t1 c2 t2 c3 t3 c4 t4");
         all[3]["content"] = json!("The gate code is ZX-4471.");
         all[1]["content"] = json!("Open the gate with the code.");
-        let planned = run_with(&all, 150, &json!({ "recall": 50 })).unwrap();
+        let planned = run_with(&all, 150, &json!({ "recall": 60 })).unwrap();
         let note = &planned["recalled"];
         assert!(note["content"].as_str().unwrap().contains("ZX-4471"), "{planned}");
         assert!(planned["tokens"].as_u64().unwrap() <= 150);
         all.push(note.clone());
-        let again = run_with(&all, 150, &json!({ "recall": 50, "state": planned["state"] })).unwrap();
+        let again = run_with(&all, 150, &json!({ "recall": 60, "state": planned["state"] })).unwrap();
         assert_eq!((&again["kept"], &again["recalled"]), (&planned["kept"], note));
+        assert_eq!(again["notes"], json!([10]));
     }
 
     #[test]
@@ -420,7 +454,7 @@ mod tests {
         assert_eq!(error.code, "infeasible");
         assert_eq!(
             error.message,
-            "the messages that must stay, tools and reserve have 50 tokens, more than the budget of 20"
+            "messages that cannot be removed, tools and reserve have 50 tokens, more than the budget of 20"
         );
     }
 
@@ -430,6 +464,8 @@ mod tests {
         fn plans_are_within_the_budget_and_stable(
             steps in prop::collection::vec(prop_oneof![Just("u"), Just("a"), Just("call")], 1..40),
             budget in 150_u64..600,
+            recall in prop_oneof![Just(0_u64), Just(40)],
+            is_reduced in any::<bool>(),
         ) {
             let (mut all, mut state, mut last) = (messages("s u"), Value::Null, Vec::new());
             for (at, step) in steps.iter().enumerate() {
@@ -437,18 +473,20 @@ mod tests {
                     "call" => all.extend([message(&format!("c{at}")), message(&format!("t{at}"))]),
                     word => all.push(message(&format!("{word}{at}"))),
                 }
-                let planned = run(&all, budget, &state).unwrap();
-                let again = run(&all, budget, &planned["state"]).unwrap();
+                let options = |state: &Value| json!({ "state": state, "recall": recall });
+                let planned = run_with(&all, budget, &options(&state)).unwrap();
+                let again = run_with(&all, budget, &options(&planned["state"])).unwrap();
                 prop_assert_eq!((&again["kept"], &again["state"]), (&planned["kept"], &planned["state"]));
                 prop_assert!(planned["tokens"].as_u64().unwrap() <= budget);
                 let kept: Vec<usize> = serde_json::from_value(planned["kept"].clone()).unwrap();
                 let sent: Vec<Value> = kept.iter().map(|at| all[*at].clone()).collect();
                 prop_assert!(planned["reset"] == true || sent.starts_with(&last));
-                let read = Conversation::of_given(&json!(sent)).unwrap();
-                let facts = ModelFacts::unknown("");
-                let sent_groups = sent_messages(&read.session);
-                let groups = PlannedGroup::from_messages(&sent_groups, &BTreeSet::new(), &facts, Counter::estimate());
+                let own: Vec<&Value> = sent.iter().collect();
+                let groups = PlannedGroup::from_messages(&read_messages(&own).unwrap(), &BTreeSet::new(), &Meter::estimate());
                 prop_assert!(groups.iter().all(|group| !group.is_orphan));
+                if is_reduced {
+                    all = sent.clone();
+                }
                 (state, last) = (planned["state"].clone(), sent);
             }
         }

@@ -179,7 +179,7 @@ pub(crate) fn recall(mut input: Map<String, Value>) -> Result<Value, OperationEr
 }
 
 /// What counts tokens as a model does; estimates them without one.
-pub(crate) fn meter(model: Option<&str>) -> Meter<'static> {
+fn meter(model: Option<&str>) -> Meter<'static> {
     let Some(model) = model else { return Meter::estimate() };
     let (facts, _) = Engine::new().models.lookup(model);
     let (counter, _) = Counter::for_model(&facts);

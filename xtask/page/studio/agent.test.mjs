@@ -116,7 +116,9 @@ test("two windows in one text or list of greetings overwrite nothing", async (t)
   await both("One");
   await own.press("Home");
   await other.press("End");
-  await second.keyboard.type(" two");
+  // With a space at its end, the text would be written in quotes.
+  await second.keyboard.insertText(" t");
+  await second.keyboard.type("wo");
   await both("One two");
   // The caret stays in its place.
   await page.keyboard.type("Zero ");
@@ -137,8 +139,7 @@ test("two windows in one text or list of greetings overwrite nothing", async (t)
   await page.locator("[data-test=dirty].on").waitFor();
   await settled(page);
   await save(page);
-  // A text that ended in a space for a moment keeps its quotes.
-  assert.match(text(), /description: (['"]?)Zero One two\1$/m);
+  assert.match(text(), /description: Zero One two/);
   assert.ok(text().indexOf("Good evening") < text().indexOf("Hello, {{user}}."), text());
 });
 

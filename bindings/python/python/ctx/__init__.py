@@ -378,13 +378,15 @@ def compress(
 
 
 class Plan(TypedDict):
-    """Which messages of a growing conversation are sent."""
+    """The messages of a growing conversation to send and to remove, by position."""
 
     kept: list[int]
     """The positions of the messages to send, in order."""
     removed: list[int]
     orphans: list[int]
     """Those of ``removed`` that are calls without results, or results without calls."""
+    notes: list[int]
+    """Messages with recalled lines of earlier calls. They are ignored: ``recalled`` replaces them."""
     recalled: Optional[dict[str, Any]]
     """A message with lines of removed messages: the last one of the request."""
     tokens: int
@@ -407,13 +409,14 @@ def plan(
     recall: int = 0,
     state: Optional[Mapping[str, Any]] = None,
 ) -> Plan:
-    """Choose which messages of a growing conversation to send, so that requests keep their prefix.
+    """Choose which messages of a growing conversation to send, and keep the prompt cache valid.
 
-    Above the budget, the oldest messages are removed down to ``low`` of it, in one step; later calls with the
-    returned ``state`` repeat that choice until the next overflow. Tool calls and results stay together. Leading
-    instructions, the newest user message, ``pinned`` positions and the last group stay. ``recall`` is the number of
-    tokens for lines of removed messages. ``budget`` (the model's window if absent) includes ``tools``, ``reserve`` and
-    ``recall``. Raises ``CtxError`` with the code ``infeasible`` if what must stay is more than the budget.
+    Above the budget, the oldest messages are removed in one step, down to ``low`` of it (0.3 to 1, and less if messages
+    are large). Later calls with the returned ``state`` repeat that choice until the next overflow. Tool calls and their
+    results stay together. Leading instructions, the newest user message, ``pinned`` positions and the last group are
+    never removed. ``recall`` is the maximum number of tokens for lines of removed messages. ``budget`` (default: the
+    window of ``model``) includes ``tools``, ``reserve`` and recalled lines. Messages are identified by ``id`` or content.
+    Raises ``CtxError`` with the code ``infeasible`` if the messages that cannot be removed exceed the budget.
     """
     given = as_dicts(listed(messages))
     options = _options(

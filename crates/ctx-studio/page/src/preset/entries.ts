@@ -76,8 +76,7 @@ export class Keys {
         free.delete(old);
       });
     };
-    // Equal ones in the same place, other equal ones, those of the same id, then what is in the same place. An element that
-    // moves loses the focus.
+    // By text and place, by text, by id, then by place. An element that moves loses the focus.
     claim((value, index) => `${index} ${textOf(value)}`);
     if (free.size > 0) claim(textOf);
     if (free.size > 0) claim(idOf);
