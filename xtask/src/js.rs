@@ -37,7 +37,7 @@ const PACKAGES: [&str; 2] = ["package.json", "package-lock.json"];
 /// The engines: their files, their features, and how many bytes they may have when they are compressed, without
 /// vocabularies: what they have, and a little more.
 const ENGINES: [(&str, &str, usize); 2] =
-    [("ctx.wasm", "", 1_700_000), ("ctx-files.wasm", "files", 2_150_000)];
+    [("ctx.wasm", "", 1_700_000), ("ctx-files.wasm", "files", 2_200_000)];
 
 const USAGE: &str = "usage: cargo xtask js [--test | --fuzz N] [--if-possible]";
 

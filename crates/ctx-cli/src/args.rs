@@ -6,6 +6,7 @@ mod diff;
 mod foreign;
 mod import;
 mod macros;
+mod mcp;
 mod recall;
 mod schema;
 mod serve;
@@ -33,6 +34,7 @@ pub(crate) use compress::{
 pub(crate) use diff::DiffArguments;
 pub(crate) use import::{AgentExportArguments, AgentImportArguments, ExportForm, MigrateArguments};
 pub(crate) use macros::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
+pub(crate) use mcp::{HookArguments, McpArguments};
 pub(crate) use recall::RecallArguments;
 pub(crate) use schema::SchemaArguments;
 pub(crate) use serve::{
@@ -114,7 +116,10 @@ const LAST: usize = 998;
 
 /// Verbs, grouped by purpose.
 const VERBS: [(&str, &[&str]); 5] = [
-    ("Inspect", &["assemble", "explain", "diff", "check", "count", "recall", "worldbook", "tap"]),
+    (
+        "Inspect",
+        &["assemble", "explain", "diff", "check", "count", "recall", "worldbook", "tap", "mcp", "hook"],
+    ),
     ("Edit", &["init", "studio", "compress", "trust"]),
     ("Chat", &["chat", "serve", "session"]),
     ("Convert", &["import", "export", "migrate"]),
@@ -176,6 +181,8 @@ pub(crate) enum Command {
     Studio(StudioArguments),
     Serve(Box<ServeArguments>),
     Tap(TapArguments),
+    Mcp(McpArguments),
+    Hook(HookArguments),
     Schema(SchemaArguments),
     Completions(CompletionsArguments),
 }
@@ -259,6 +266,9 @@ const FORMATS: &[(&str, &str, Format)] = &[
 /// the decisions with their reasons follow. With MSG, traces one message: the sources of its text, the changes by each
 /// processor, its tokens, and whether the next turn can reuse it from the prompt cache. If the message is not sent,
 /// shows the reason.
+///
+/// AGENT can also be a request body of OpenAI, Anthropic or Gemini: lists its tools, system prompt and messages with their
+/// tokens. In a log of requests, MSG is the number of a request.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx explain agent.yaml --session chat.json --context-tokens 8000\n  \
@@ -267,6 +277,8 @@ const FORMATS: &[(&str, &str, Format)] = &[
     ctx explain --session chat.json --message 2\n  \
     ctx explain agent.yaml --session chat.json --html context.html\n  \
     ctx explain agent.yaml --session chat.json --timings\n  \
+    ctx explain request.json\n  \
+    ctx explain requests.jsonl 12\n  \
     ctx explain agent.yaml --session chat.json --json")]
 pub(crate) struct ExplainArguments {
     #[command(flatten)]
@@ -422,17 +434,19 @@ pub(crate) struct ProcessorsListArguments {
     pub(crate) config: ConfigArguments,
 }
 
-/// Count the tokens of a text or conversation
+/// Count the tokens of a text, conversation or request
 ///
-/// Shows the encoding, and whether the count is exact for the model or an estimate.
+/// Shows the encoding, and whether the count is exact for the model or an estimate. Includes the tools of a
+/// request body. Adds all requests of a log.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ctx count --model gpt-5 chat.json\n  \
+    ctx count request.json\n  \
     echo \"Hello\" | ctx count")]
 pub(crate) struct CountArguments {
-    /// Conversation or text file [default: standard input]
+    /// Text, conversation, request body, or log [default: standard input]
     pub(crate) file: Option<PathBuf>,
-    /// Model to count tokens for [default: from ctx.toml]
+    /// Model to count tokens for [default: from ctx.toml or the request]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// Custom model table, searched before the built-in table

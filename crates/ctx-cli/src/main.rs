@@ -57,6 +57,7 @@ const fn counts_errors(command: &Command) -> bool {
             | Command::Serve(_)
             | Command::Studio(_)
             | Command::Tap(_)
+            | Command::Mcp(_)
     )
 }
 
@@ -119,6 +120,8 @@ fn run(language: Language, command: Command) -> Result<Exit> {
         Command::Migrate(arguments) => commands::migrate::run(language, &arguments),
         Command::Init(arguments) => commands::init::run(language, &arguments),
         Command::Serve(arguments) => commands::serve::run(language, &arguments),
+        Command::Hook(_) => commands::hook::run(),
+        Command::Mcp(arguments) => commands::mcp::run(language, &arguments),
         Command::Tap(arguments) => commands::tap::run(language, &arguments),
         Command::Studio(arguments) => commands::studio::run(language, &arguments),
         Command::Trust(arguments) => commands::trust::run(language, &arguments),

@@ -2,16 +2,20 @@
 
 use ctx_language::Language;
 use std::io::{BufRead as _, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use ctx_engine::{Context, Engine, Switches};
 use ctx_project::config::{AddedFiles, Answer, Ask, Config, Untrusted, Withheld, by_reach};
 use ctx_project::error::Result;
+use ctx_project::inputs::{self, InputFile};
 use ctx_project::options::{
     ConfigOptions, CountingOptions, EndpointOptions, SummarizerOptions, SummaryOptions, TurnOptions,
 };
 use ctx_project::session_file::Target;
 use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
+use ctx_tokens::ModelTable;
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, phrase};
 use unicode_width::UnicodeWidthStr as _;
@@ -53,6 +57,21 @@ pub(crate) fn config(
     sources: &mut Sources,
 ) -> Result<Config> {
     Config::read(&config_options(language, arguments), sources)
+}
+
+/// Reads the table of models: the built-in models, `--models`, and `ctx.toml`.
+pub(crate) fn model_table(
+    language: Language,
+    (config, models): (&ConfigArguments, &Option<PathBuf>),
+    sources: &mut Sources,
+) -> Result<ModelTable> {
+    let config = self::config(language, config, sources)?;
+    let mut table = Arc::new(ModelTable::builtin());
+    if let Some(file) = config.file("models", models.clone(), sources)? {
+        let found = inputs::add_models(&mut table, &InputFile::from(file), sources)?;
+        show::findings(language, sources, &found);
+    }
+    Ok(Arc::unwrap_or_clone(table))
 }
 
 /// Lists the files that `ctx.toml` adds to the files of the command line.

@@ -29,8 +29,7 @@ pub use lock::lock;
 pub use once::Once;
 pub use shell::{shell_text, shell_word};
 pub use stamp::Stamp;
-pub use write::{Existing, refuse_stdin, write};
-pub(crate) use write::{make_private_folder, write_private};
+pub use write::{Existing, make_private_folder, refuse_stdin, write, write_private};
 
 /// Maximum size of an input file, in bytes. The readers of all formats have the same limit.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;

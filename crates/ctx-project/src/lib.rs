@@ -58,6 +58,7 @@ pub mod sources;
 pub mod store;
 pub mod switches;
 mod toml_document;
+pub mod transcript_folders;
 pub mod transcripts;
 pub mod turn;
 pub mod worldbook_state;

@@ -5,8 +5,10 @@ use std::io::{BufRead, BufReader, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
 use ctx_traffic::{LogAnalysis, LogReport};
+use ctx_wire::lint;
 
 use crate::error::Result;
 use crate::files;
@@ -64,6 +66,30 @@ pub fn read_lines(paths: &[PathBuf], numbers: [u64; 2]) -> Result<Option<[String
     })?;
     let [first, second] = found;
     Ok(first.zip(second).map(|(first, second)| [first, second]))
+}
+
+/// Returns the request body in a file; `None` for other files.
+pub fn body(bytes: &[u8], name: &str) -> Option<String> {
+    let document = Document::read(bytes, name).ok()?.value;
+    // The output of `ctx assemble --json` also has messages.
+    let is_body = document.get("report").is_none() && lint::detect(&document).is_some();
+    is_body.then(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Reads a request of a log as a line, by its number in the report. `None` if the log does not have it.
+pub fn read_request(path: &Path, number: u64, models: ModelTable) -> Result<Option<String>> {
+    let report = analyze(path, models, &mut |_| {})?;
+    let Some(line) = report.requests.iter().find(|found| found.index == number).map(|found| found.line)
+    else {
+        return Ok(None);
+    };
+    match transcripts::open(path)? {
+        Some(transcript) => {
+            let position = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
+            Ok(transcript.requests().nth(position))
+        }
+        None => Ok(read_lines(&log_files(path)?, [line, line])?.map(|[line, _]| line)),
+    }
 }
 
 /// Passes on each line with its size; `None` for a line that is too long.

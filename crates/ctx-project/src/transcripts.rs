@@ -13,7 +13,7 @@ use ctx_traffic::{
 };
 use ctx_types::internal::{Argument, Divider, excerpt};
 use ctx_types::session::Session;
-use ctx_types::{Diagnostic, Phrase, count_of, phrase};
+use ctx_types::{Diagnostic, Message, Phrase, count_of, phrase};
 
 use crate::codes;
 use crate::error::Result;
@@ -82,6 +82,11 @@ impl LogLosses {
         })?;
         Ok(Self { losses: analysis.finish(meter), diagnostics: Vec::new() })
     }
+}
+
+/// Returns whether a coding agent wrote a message by itself, such as a list of its tools. Requests repeat these messages.
+pub fn is_reminder(message: &Message) -> bool {
+    message.text().starts_with("<system-reminder>")
 }
 
 /// Returns the conversation of a transcript, with diagnostics.

@@ -58,6 +58,8 @@ pub(crate) struct BlockFacts {
     pub(crate) kind: BlockKind,
     pub(crate) tokens: u32,
     speaker: Speaker,
+    /// Role of the message; `tool` for definitions.
+    pub(crate) role: Box<str>,
     /// Name of a tool, or id of the call that a tool result answers.
     pub(crate) name: Option<Box<str>>,
     /// Text that a person would read; JSON for blocks without text.
@@ -123,6 +125,12 @@ pub(crate) struct BlockReader {
 pub(crate) struct KnownModel {
     pub(crate) facts: ModelFacts,
     counter: Counter,
+}
+
+impl KnownModel {
+    pub(crate) const fn counter(&self) -> Counter {
+        self.counter
+    }
 }
 
 /// An object whose values are not parsed yet.
@@ -301,6 +309,7 @@ impl Reading<'_> {
             masked: hash_of(&(&role, masked_hash(&text))),
             kind,
             speaker,
+            role: role.split(' ').next().unwrap_or_default().into(),
             tokens: tokens.max(1),
             name: name.map(String::into_boxed_str),
             text: if media.is_some() { "[media]".into() } else { text.into() },

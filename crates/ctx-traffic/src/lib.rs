@@ -13,6 +13,7 @@ mod change;
 mod entry;
 mod loss;
 mod mask;
+mod outline;
 mod pair;
 mod place;
 mod report;
@@ -22,6 +23,7 @@ mod usage;
 pub use analysis::LogAnalysis;
 pub use change::Change;
 pub use loss::{CompactionLoss, LossAnalysis, LostFact, compaction_loss};
+pub use outline::{OutlineBlock, RequestOutline};
 pub use pair::{BlockExcerpt, RequestPair};
 pub use place::{BlockPlace, Section};
 pub use report::{

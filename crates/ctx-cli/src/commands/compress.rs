@@ -2,7 +2,7 @@
 
 mod batch;
 mod budget;
-mod loss;
+pub(super) mod loss;
 mod mask;
 mod plan;
 mod report;

@@ -6,9 +6,10 @@ use std::path::Path;
 use ctx_engine::{Compile, Context, Engine, Format, Switches};
 use ctx_preset_import::{decode, detect};
 use ctx_processors::internal::ids;
-use ctx_tokens::internal::{MAX_TOKENS, message_cost};
+use ctx_tokens::internal::{MAX_TOKENS, message_cost, tools_cost};
 use ctx_tokens::{Counter, ModelFacts};
-use ctx_types::ports::TokenCounter as _;
+use ctx_traffic::LogReport;
+use ctx_types::ports::{TokenCounter as _, ToolDefinition};
 use ctx_types::{Diagnostic, Phrase, Text, TurnInput, count_of, phrase};
 use serde_json::{Value, json};
 
@@ -21,8 +22,9 @@ use ctx_project::Sources;
 use ctx_project::error::Result;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
-use ctx_project::transcripts;
 use ctx_project::turn::{Turn, TurnFiles};
+use ctx_project::{request_log, transcripts};
+use ctx_wire::read_tools;
 
 /// Counts the tokens of a file and prints the method.
 pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit> {
@@ -31,18 +33,47 @@ pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit
     let mut sources = show::sources(language);
     let config = project::config(language, &arguments.config, &mut sources)?;
     let models = config.file("models", arguments.models.clone(), &sources)?.map(InputFile::from);
-    let model = arguments.model.as_ref().or_else(|| config.model()).map(String::as_str);
+    let model = arguments.model.as_ref().or_else(|| config.model()).cloned();
     show::findings(language, &sources, &config.found);
     let name = files::name(file);
+    if !files::is_stdin(file) && request_log::is_log(file) && transcripts::open(file)?.is_none() {
+        let table = project::model_table(language, (&arguments.config, &arguments.models), &mut sources)?;
+        let report = request_log::analyze(file, table, &mut |_| {})?;
+        if !report.requests.is_empty() {
+            return log(language, &report, arguments);
+        }
+    }
     let bytes = sources.read(file, &name)?;
+    let body: Option<Value> =
+        request_log::body(&bytes, &name).and_then(|body| serde_json::from_str(&body).ok());
+    let text_of = |key: &str| body.as_ref()?.get(key)?.as_str().map(str::to_owned);
+    let model = model.or_else(|| text_of("model"));
+    let model = model.as_deref();
     let counted_for = Model { name: model, table: models };
-    let counted = if is_conversation(&bytes, &name) {
+    let counted = if body.is_some() || is_conversation(&bytes, &name) {
+        let tools = body.as_ref().and_then(|body| body.get("tools")?.as_array()).into_iter().flatten();
+        let tools: Vec<ToolDefinition> = tools.flat_map(read_tools).collect();
         let file = InputFile { bytes: Some(bytes), ..file.into() };
-        conversation(language, &as_sent(language, file, counted_for, &mut sources)?, model, arguments.all)
+        let context = as_sent(language, file, counted_for, &mut sources)?;
+        conversation(language, &context, &tools, model, arguments.all)
     } else {
         text(language, &bytes, file, counted_for, &mut sources)?
     };
     show::output(arguments.json, || counted.json, || counted.text)
+}
+
+/// Counts the requests of a log: as their providers did, or by an estimate.
+fn log(language: Language, report: &LogReport, arguments: &CountArguments) -> Result<Exit> {
+    let requests = report.requests.iter();
+    let requests = requests.map(|request| json!({ "index": request.index, "tokens": request.tokens }));
+    let requests: Vec<Value> = requests.collect();
+    let total = phrase!(
+        "{requests}, {tokens}; `ctx diff` shows each",
+        requests = count_of!(requests.len(), "request"),
+        tokens = show::tokens(report.total.tokens)
+    );
+    let json = || json!({ "kind": "log", "tokens": report.total.tokens, "requests": requests });
+    show::output(arguments.json, json, || lang::say(language, &total) + "\n")
 }
 
 /// Count for people and for programs.
@@ -167,23 +198,33 @@ fn of_text(
     }
 }
 
-/// Counts each message separately.
-fn conversation(language: Language, context: &Context, model: Option<&str>, all: bool) -> Counted {
+/// Counts each message separately, and the tools of a request body.
+fn conversation(
+    language: Language,
+    context: &Context,
+    tools: &[ToolDefinition],
+    model: Option<&str>,
+    all: bool,
+) -> Counted {
     let usage = context.report.usage.as_ref();
     let way = Way {
         model,
         encoding: usage.map_or("", |usage| &usage.encoding),
         is_exact: usage.is_some_and(|usage| usage.is_exact),
     };
-    let tokens: u64 = context.tokens().into_iter().map(u64::from).sum();
-    Counted {
-        text: format!(
-            "{}\n{}\n",
-            show::context(language, context, all),
-            lang::say(language, &way.explained())
-        ),
-        json: way.json(json!({ "kind": "conversation", "tokens": tokens, "messages": messages(context) })),
+    let mut tokens: u64 = context.tokens().into_iter().map(u64::from).sum();
+    let mut told = vec![way.explained()];
+    let mut json = json!({ "kind": "conversation", "tokens": tokens, "messages": messages(context) });
+    if !tools.is_empty() {
+        let counter = Counter::for_model(context.model()).0;
+        let cost = u64::from(tools_cost(tools, context.model(), &counter));
+        tokens = tokens.saturating_add(cost);
+        (json["tokens"], json["tools"]) = (json!(tokens), json!(cost));
+        let (count, all) = (count_of!(tools.len(), "tool"), show::tokens(tokens));
+        told.insert(0, phrase!("{count}: {tokens}; in all {all}", count, tokens = show::tokens(cost), all));
     }
+    let told: String = told.iter().map(|line| lang::say(language, line) + "\n").collect();
+    Counted { text: format!("{}\n{told}", show::context(language, context, all)), json: way.json(json) }
 }
 
 /// Assembles a conversation without merging or dropping messages.

@@ -2,16 +2,13 @@
 
 use ctx_language::Language;
 use std::path::Path;
-use std::sync::Arc;
 
 use ctx_engine::inspect::{Comparison, SavedContext};
 use ctx_engine::{Compile, Engine};
 use ctx_preset_import::Document;
-use ctx_tokens::ModelTable;
 use ctx_traffic::LogAnalysis;
 use ctx_types::phrase;
-use ctx_wire::lint;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::DiffArguments;
 use crate::exit::Exit;
@@ -34,7 +31,8 @@ pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit>
     let sides = [Side::read(first, &mut sources)?, Side::read(second, &mut sources)?];
     let [first, second] = match sides {
         [Side::Body(first), Side::Body(second)] => {
-            let models = model_table(language, arguments, &mut sources)?;
+            let models =
+                project::model_table(language, (&arguments.config, &arguments.models), &mut sources)?;
             let Some(comparison) = LogAnalysis::compare(models, &first, &second) else {
                 return Err(ProjectError::Unusable(phrase!("one of the two files is not a request body")));
             };
@@ -52,7 +50,7 @@ pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit>
 
 /// Analyzes the requests of a log.
 fn log(language: Language, arguments: &DiffArguments, sources: &mut Sources) -> Result<Exit> {
-    let models = model_table(language, arguments, sources)?;
+    let models = project::model_table(language, (&arguments.config, &arguments.models), sources)?;
     let size = std::fs::metadata(&arguments.first).map_or(0, |file| file.len());
     // Short logs need no progress.
     let bar = (size > 64 << 20).then(|| show::Bar::bytes(size));
@@ -72,17 +70,6 @@ fn log(language: Language, arguments: &DiffArguments, sources: &mut Sources) -> 
     show::output(arguments.json, || &report, || show::requests::log(language, &report, arguments.all))
 }
 
-/// Returns the built-in models, and those of `--models` and `ctx.toml`.
-fn model_table(language: Language, arguments: &DiffArguments, sources: &mut Sources) -> Result<ModelTable> {
-    let config = project::config(language, &arguments.config, sources)?;
-    let mut models = Arc::new(ModelTable::builtin());
-    if let Some(file) = config.file("models", arguments.models.clone(), sources)? {
-        let found = inputs::add_models(&mut models, &InputFile::from(file), sources)?;
-        show::findings(language, sources, &found);
-    }
-    Ok(Arc::unwrap_or_clone(models))
-}
-
 /// What one of the two files holds.
 enum Side {
     /// A context that was saved.
@@ -97,11 +84,10 @@ impl Side {
     fn read(path: &Path, sources: &mut Sources) -> Result<Self> {
         let file = InputFile::from(path);
         let bytes = sources.read(&file.path, &file.name)?;
-        let document = Document::read(&bytes, &file.name).ok().map(|document| document.value);
-        let is_body = |value: &Value| value.get("report").is_none() && lint::detect(value).is_some();
-        if document.as_ref().is_some_and(is_body) {
-            return Ok(Self::Body(String::from_utf8_lossy(&bytes).into_owned()));
+        if let Some(body) = request_log::body(&bytes, &file.name) {
+            return Ok(Self::Body(body));
         }
+        let document = Document::read(&bytes, &file.name).ok().map(|document| document.value);
         let saved = document.as_ref().and_then(SavedContext::read);
         Ok(saved.map_or_else(|| Self::Agent(InputFile { bytes: Some(bytes), ..file }), Self::Saved))
     }

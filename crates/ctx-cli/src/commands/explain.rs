@@ -17,11 +17,17 @@ use ctx_project::Sources;
 use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing};
 use ctx_project::turn::Turn;
-use ctx_project::unusable;
+use ctx_project::{request_log, unusable};
+use ctx_traffic::RequestOutline;
 
 /// Assembles one context and prints what explains it.
 pub(crate) fn run(language: Language, arguments: &ExplainArguments) -> Result<Exit> {
     let wanted = arguments.message.as_ref().or(arguments.message_behind.as_ref());
+    if let Some(file) = &arguments.turn.setup.agent
+        && let Some(exit) = request(language, file, wanted, arguments)?
+    {
+        return Ok(exit);
+    }
     if let Some(agent) = arguments.turn.setup.agent.as_deref().filter(|_| wanted.is_none()) {
         refuse_message(agent)?;
     }
@@ -53,6 +59,42 @@ pub(crate) fn run(language: Language, arguments: &ExplainArguments) -> Result<Ex
         show::timings(language, &context.timings);
     }
     Ok(Exit::Success)
+}
+
+/// Prints the blocks of a request body, or of a request of a log. Returns `None` for other files.
+fn request(
+    language: Language,
+    path: &Path,
+    wanted: Option<&String>,
+    arguments: &ExplainArguments,
+) -> Result<Option<Exit>> {
+    let (mut sources, name) = (show::sources(language), files::name(path));
+    let models = |sources: &mut Sources| {
+        let given = (&arguments.turn.setup.config, &arguments.turn.setup.models);
+        project::model_table(language, given, sources)
+    };
+    let outline = if !files::is_stdin(path) && request_log::is_log(path) {
+        let number = wanted.and_then(|wanted| wanted.parse().ok()).ok_or_else(|| {
+            ProjectError::Usage(phrase!(
+                "`{name}` is a log; add the number of a request, as `ctx diff {name}` prints it",
+                name
+            ))
+        })?;
+        let models = models(&mut sources)?;
+        let line = request_log::read_request(path, number, models.clone())?;
+        line.and_then(|line| RequestOutline::read(&models, &line))
+            .ok_or_else(|| unusable!("`{name}` has no request {number}", name, number = number.to_string()))?
+    } else if wanted.is_none() && !files::is_stdin(path) && path.is_file() {
+        let bytes = sources.read(path, &name)?;
+        let Some(body) = request_log::body(&bytes, &name) else { return Ok(None) };
+        match RequestOutline::read(&models(&mut sources)?, &body) {
+            Some(outline) => outline,
+            None => return Ok(None),
+        }
+    } else {
+        return Ok(None);
+    };
+    show::output(arguments.json, || &outline, || show::requests::outline(language, &outline)).map(Some)
 }
 
 /// Finds the message that is meant; a usage error, with what may be meant, if there is none.

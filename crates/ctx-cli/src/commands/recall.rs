@@ -39,7 +39,7 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
     let (answer, findings) = query.search(&conversation.value, &counting.meter());
     found.extend(findings.into_iter().map(|finding| finding.in_document(files::name(&path))));
     show::findings(language, &sources, &found);
-    show::output(arguments.json, || answer.to_json(), || drawn(language, &answer, arguments.budget))
+    show::output(arguments.json, || answer.to_json(), || format_answer(language, &answer, arguments.budget))
 }
 
 fn read(input: &Path, sources: &mut Sources) -> Result<String> {
@@ -49,7 +49,7 @@ fn read(input: &Path, sources: &mut Sources) -> Result<String> {
     Ok(text.into_owned())
 }
 
-fn drawn(language: Language, answer: &RecallAnswer, budget: u64) -> String {
+pub(super) fn format_answer(language: Language, answer: &RecallAnswer, budget: u64) -> String {
     let recalled = match answer {
         RecallAnswer::Recalled(recalled) => recalled,
         RecallAnswer::Nothing(why) => return lang::say(language, why) + "\n",

@@ -2,7 +2,8 @@
 
 use ctx_language::Language;
 use ctx_traffic::{
-    Cause, Change, LogReport, PrefixBreak, RequestComparison, RequestReport, Section, SkipReason,
+    Cause, Change, LogReport, OutlineBlock, PrefixBreak, RequestComparison, RequestOutline, RequestReport,
+    Section, SkipReason,
 };
 use ctx_types::internal::thousands;
 use ctx_types::{Phrase, count_of, phrase};
@@ -91,6 +92,56 @@ pub(crate) fn pair(language: Language, comparison: &RequestComparison) -> String
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
+/// Writes the blocks of a request with their tokens, and the sums.
+pub(crate) fn outline(language: Language, outline: &RequestOutline) -> String {
+    let place = |block: &OutlineBlock| match (block.section, block.block) {
+        (Section::Messages, Some(part)) if part > 1 => {
+            phrase!("message {number}, part {part}", number = block.number, part)
+        }
+        (section, _) => block_place(section, block.number),
+    };
+    let text = |block: &OutlineBlock| match (&block.name, block.kind) {
+        (Some(name), "tool") => format!("{name}: {}", block.text),
+        _ => block.text.clone(),
+    };
+    let row = |block: &OutlineBlock| {
+        [
+            said(language, &place(block)),
+            block.role.clone().unwrap_or_default(),
+            lang::word(language, block.kind).into_owned(),
+            thousands(block.tokens.into()),
+            block.mark.map(|mark| lang::word(language, mark).into_owned()).unwrap_or_default(),
+            text(block),
+        ]
+    };
+    let header = ["place", "role", "kind", "tokens", "cache", "text"];
+    let table = fitted(language, header, outline.blocks.iter().map(row).collect(), &[3]);
+    format!("{table}\n{}", outline_total(language, outline))
+}
+
+/// Writes the tokens of a request: of each section, in all, and as the provider counted them.
+pub(crate) fn outline_total(language: Language, outline: &RequestOutline) -> String {
+    let sections = [Section::Tools, Section::System, Section::Messages].into_iter().filter_map(|section| {
+        let (count, sum) = outline.size_of(section);
+        let (section, blocks) = (section_word(section), count_of!(count, "block"));
+        (count > 0).then(|| phrase!("{section}: {tokens}, {blocks}", section, tokens = tokens(sum), blocks))
+    });
+    let encoding = outline.encoding;
+    let way = if outline.is_exact {
+        phrase!("exact ({encoding})", encoding)
+    } else {
+        phrase!("estimated ({encoding})", encoding)
+    };
+    let sum = phrase!("all blocks: {tokens}, {way}", tokens = tokens(outline.tokens), way);
+    let usage = outline.usage.map(|usage| {
+        let (input, cached) = (tokens(usage.input), thousands(usage.cached));
+        phrase!("counted by the provider: {input}, {cached} of them from the cache", input, cached)
+    });
+    let model = phrase!("model {model}, API {api}", model = &*outline.model, api = outline.api);
+    let lines = sections.chain([sum]).chain(usage).chain([model]);
+    lines.map(|line| said(language, &line) + "\n").collect()
+}
+
 fn row(language: Language, request: &RequestReport) -> [String; 7] {
     let time = request.at.and_then(|at| Timestamp::from_millisecond(at).ok());
     let time = time.map(|time| time.strftime("%H:%M:%S").to_string()).unwrap_or_default();
@@ -134,13 +185,19 @@ fn break_line(found: &PrefixBreak) -> Phrase {
 fn place(found: &PrefixBreak) -> Phrase {
     let number = found.number.unwrap_or(1);
     match (found.section, &found.subject) {
-        (Section::Model, _) => phrase!("model"),
         (Section::Parameters, Some(name)) => phrase!("parameter `{name}`", name),
-        (Section::Parameters, None) => phrase!("parameters"),
         (Section::Tools, Some(name)) => phrase!("tool {number}, `{name}`", number, name),
-        (Section::Tools, None) => phrase!("tool {number}", number),
-        (Section::System, _) => phrase!("system part {number}", number),
-        (Section::Messages, _) => phrase!("message {number}", number),
+        (section, _) => block_place(section, number),
+    }
+}
+
+fn block_place(section: Section, number: u32) -> Phrase {
+    match section {
+        Section::Model => phrase!("model"),
+        Section::Parameters => phrase!("parameters"),
+        Section::Tools => phrase!("tool {number}", number),
+        Section::System => phrase!("system part {number}", number),
+        Section::Messages => phrase!("message {number}", number),
     }
 }
 

@@ -150,3 +150,76 @@ fn a_part_with_text_costs_something() {
     check("assemble", "<1 input a");
     check("explain --message 0", "54..55 <1 input a");
 }
+
+#[test]
+fn lists_the_blocks_of_a_request() {
+    let body = serde_json::json!({
+        "model": "claude-sonnet-4-5",
+        "tools": [{ "name": "read_file", "input_schema": { "type": "object" } }],
+        "system": [{ "type": "text", "text": "You keep the lamps.", "cache_control": { "type": "ephemeral" } }],
+        "messages": [
+            { "role": "user", "content": "Which lamps?" },
+            { "role": "assistant", "content": [
+                { "type": "text", "text": "I look." },
+                { "type": "tool_use", "id": "t1", "name": "read_file", "input": { "path": "a" } },
+            ] },
+            { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": "Two \u{1b}[31m." }] },
+        ],
+    });
+    let usage = serde_json::json!({ "input_tokens": 9, "cache_read_input_tokens": 500 });
+    let log = format!("{}\n{}\n", body, serde_json::json!({ "request": body, "usage": usage }));
+    let files = [("body.json", &*body.to_string()), ("log.jsonl", &*log)];
+    assert_snapshot!(ctx("explain body.json", &files), @r#"
+    exit code 0
+    === output
+     place               role        kind     tokens   cache   text
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+     tool 1                          tool         13           read_file: {"name":"read_file","input_schema":{"type":"obj…
+     system part 1       system      text          5   short   You keep the lamps.
+     message 1           user        text          3           Which lamps?
+     message 2           assistant   text          3           I look.
+     message 2, part 2   assistant   call         22           {"type":"tool_use","id":"t1","name":"read_file","input":{"…
+     message 3           user        result        7           Two �[31m.
+
+    tools: 13 tokens, 1 block
+    system prompt: 5 tokens, 1 block
+    messages: 35 tokens, 4 blocks
+    all blocks: 53 tokens, estimated (o200k_base)
+    model claude-sonnet-4-5, API anthropic
+    "#);
+    assert_snapshot!(ctx("count body.json", &files), @r#"
+    exit code 0
+    === output
+     #   role        tokens   source       text
+    ────────────────────────────────────────────────────────────────────────────
+     0   system           9   history:n1   You keep the lamps.
+     1   user             7   history:n2   Which lamps?
+     2   assistant       15   history:n3   I look. t1 → read_file({"path":"a"})
+     3   tool            12   history:n4   t1 ← Two �[31m.
+
+    4 messages, about 43 tokens
+
+    1 tool: 366 tokens; in all 409 tokens
+    estimated (o200k_base), for `claude-sonnet-4-5`
+    "#);
+    assert_snapshot!(ctx("count log.jsonl", &files), @"
+    exit code 0
+    === output
+    2 requests, 562 tokens; `ctx diff` shows each
+    ");
+    assert!(
+        ctx("explain log.jsonl 2", &files)
+            .contains("counted by the provider: 509 tokens, 500 of them from the cache")
+    );
+    assert_snapshot!(ctx("explain log.jsonl", &files), @"
+    exit code 2
+    === errors
+    error: `log.jsonl` is a log; add the number of a request, as `ctx diff log.jsonl` prints it
+    ");
+    assert_snapshot!(ctx("explain log.jsonl 3", &files), @"
+    exit code 3
+    === errors
+    error: `log.jsonl` has no request 3
+    ");
+    assert!(ctx("explain body.json --json", &files).contains(r#""in": "tools""#));
+}

@@ -27,10 +27,12 @@ fn help_names_the_verbs_and_how_to_begin() {
       explain      Explain how the context is built, or trace one message
       diff         Compare two requests, or all requests of a log, and find where the prompt cache breaks
       check        Check files for errors, and apply safe fixes
-      count        Count the tokens of a text or conversation
+      count        Count the tokens of a text, conversation or request
       recall       Search a conversation for passages about a question
       worldbook    Show active worldbook entries, and check worldbooks
       tap          Record the requests of another program
+      mcp          Serve recall and request reports to an agent, over the Model Context Protocol
+      hook         Answer a hook of a coding agent, before and after a compaction
 
     Edit:
       init         Create an example project

@@ -38,6 +38,7 @@ mod macros;
 #[path = "../../../../xtask/src/markers.rs"]
 mod markers;
 mod masks;
+mod mcp;
 mod own_files;
 mod processors;
 mod recall;

@@ -32,12 +32,12 @@ pub fn write(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead) -
 }
 
 /// Writes a file that the user named or that this program owns. A new file is readable only by the user.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     write_as(&[(path.to_owned(), bytes)], Existing::Named, &FilesRead::default(), NewFile::Private)
 }
 
 /// Creates a folder and its missing parents, accessible only to the user.
-pub(crate) fn make_private_folder(folder: &Path) -> Result<()> {
+pub fn make_private_folder(folder: &Path) -> Result<()> {
     ctx_chat::create_private_folder(folder)
         .map_err(|error| ProjectError::Unusable(not_created(folder, &error)))
 }

@@ -37,14 +37,17 @@ pub(super) fn run(language: Language, path: &Path, arguments: &ReportArguments) 
     let read = LogLosses::read(path, &counting.meter())?;
     found.extend(read.diagnostics.into_iter().map(|found| found.in_document(&*name)));
     show::findings(language, &sources, &found);
-    let text = || {
-        if read.losses.is_empty() {
-            return lang::lines(language, "no compactions\n");
-        }
-        let reports: Vec<String> = read.losses.iter().map(|loss| format_loss(language, loss)).collect();
-        reports.join("\n")
-    };
+    let text = || self::text(language, &read.losses);
     show::output(arguments.json, || json!({ "compactions": read.losses }), text)
+}
+
+/// Formats the lost facts of all compactions.
+pub(in crate::commands) fn text(language: Language, losses: &[CompactionLoss]) -> String {
+    if losses.is_empty() {
+        return lang::lines(language, "no compactions\n");
+    }
+    let reports: Vec<String> = losses.iter().map(|loss| format_loss(language, loss)).collect();
+    reports.join("\n")
 }
 
 /// Formats the lost facts of a compaction.

@@ -1,0 +1,125 @@
+//! Folders in which coding agents keep transcripts.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use crate::home;
+
+/// Maximum number of files that are listed in a folder of transcripts.
+const MAX_FILES: usize = 10_000;
+
+/// Maximum depth of a folder of transcripts: Codex has a folder for each year, month, and day.
+const MAX_DEPTH: usize = 4;
+
+/// Number of transcripts of Codex that are searched for a project.
+const MAX_SEARCHED: usize = 100;
+
+/// Returns the folders in which Claude Code, Codex, Gemini CLI, and opencode keep transcripts.
+pub fn transcript_folders() -> Vec<PathBuf> {
+    let mut folders = vec![claude_code(), codex()];
+    let home = home::folder();
+    folders.push(home.as_ref().map(|home| home.join(".gemini/tmp")));
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    folders.push(data.or_else(|| Some(home?.join(".local/share"))).map(|data| data.join("opencode")));
+    folders.into_iter().flatten().collect()
+}
+
+/// Returns the newest transcript of Claude Code or Codex in a project folder.
+pub fn newest_transcript(project: &Path) -> Option<PathBuf> {
+    let mut found = Vec::new();
+    if let Some(folder) = claude_code() {
+        found.extend(transcripts(&folder.join(claude_code_name(project))).into_iter().next());
+    }
+    if let Some(folder) = codex() {
+        let newest = transcripts(&folder).into_iter().take(MAX_SEARCHED);
+        found.extend(newest.into_iter().find(|(_, path)| working_folder(path).as_deref() == Some(project)));
+    }
+    found.into_iter().max().map(|(_, path)| path)
+}
+
+/// Returns the transcripts in a folder and below it, the newest first.
+pub fn transcripts(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
+    let mut found = Vec::new();
+    add_transcripts(folder, MAX_DEPTH, &mut found);
+    found.sort_by(|left, right| right.cmp(left));
+    found
+}
+
+fn add_transcripts(folder: &Path, depth: usize, found: &mut Vec<(SystemTime, PathBuf)>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        if found.len() >= MAX_FILES {
+            return;
+        }
+        // Ignores links, which can point out of the folder, and sub-agents, which do not talk with the user.
+        if kind.is_dir() && depth > 0 && entry.file_name() != "subagents" {
+            add_transcripts(&path, depth - 1, found);
+        } else if kind.is_file()
+            && path.extension().is_some_and(|extension| extension == "jsonl")
+            && let Ok(time) = entry.metadata().and_then(|metadata| metadata.modified())
+        {
+            found.push((time, path));
+        }
+    }
+}
+
+fn claude_code() -> Option<PathBuf> {
+    Some(configured("CLAUDE_CONFIG_DIR", ".claude")?.join("projects"))
+}
+
+fn codex() -> Option<PathBuf> {
+    Some(configured("CODEX_HOME", ".codex")?.join("sessions"))
+}
+
+/// Returns the folder that a variable names, or a folder in the home folder.
+fn configured(variable: &str, name: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    named.or_else(|| Some(home::folder()?.join(name)))
+}
+
+/// Returns the name of Claude Code's folder for a project.
+fn claude_code_name(project: &Path) -> String {
+    let name = project.to_string_lossy();
+    name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
+}
+
+/// Returns the folder in which Codex worked, as the first line of a transcript says.
+fn working_folder(path: &Path) -> Option<PathBuf> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(path).ok()?).take(1 << 20).read_until(b'\n', &mut line).ok()?;
+    let first: Value = serde_json::from_slice(&line).ok()?;
+    Some(PathBuf::from(first.pointer("/payload/cwd")?.as_str()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_projects_like_claude_code() {
+        assert_eq!(claude_code_name(Path::new("/home/ada/my.app_2")), "-home-ada-my-app-2");
+    }
+
+    #[test]
+    fn lists_transcripts_below_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let day = folder.path().join("2026/11/29");
+        let agents = folder.path().join("2026/subagents");
+        for folder in [&day, &agents] {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join("rollout-1.jsonl"), r#"{"payload":{"cwd":"/work"}}"#).unwrap();
+        }
+        fs::write(day.join("notes.md"), "").unwrap();
+        let found = transcripts(folder.path());
+        assert_eq!(
+            found.iter().map(|(_, path)| path.clone()).collect::<Vec<_>>(),
+            [day.join("rollout-1.jsonl")]
+        );
+        assert_eq!(working_folder(&found[0].1), Some(PathBuf::from("/work")));
+    }
+}
