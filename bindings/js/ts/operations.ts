@@ -201,7 +201,7 @@ export interface Plan {
  * Above the budget, the oldest messages are removed in one step, down to `low` of it. Later calls with the returned
  * `state` repeat that choice until the next overflow. Tool calls and their results stay together. Leading instructions,
  * the newest user message, pinned positions and the last group are never removed. Messages are identified by `id` or
- * content. Throws `CtxError` with the code `infeasible` if the messages that cannot be removed exceed the budget.
+ * content; a message without content stays with the one before it. Throws `CtxError` with the code `infeasible` if the messages that cannot be removed exceed the budget.
  */
 export async function plan(messages: readonly object[], options: PlanOptions = {}): Promise<Plan> {
   await prepare(options.model);

@@ -91,7 +91,7 @@ struct PlannedGroup {
 /// (default: 0.6, and less if groups are large); `pinned`, positions that are never removed; `recall`, the maximum tokens
 /// for lines of removed messages (default: 0); `state`, from the call before. Above the budget, the oldest groups are
 /// removed in one step; later calls repeat that choice until the next overflow. Messages are identified by `id`, or by
-/// their content, never by position. O(messages).
+/// their content, never by position. A message without content stays with the one before it. O(messages).
 ///
 /// Errors: an invalid option; `infeasible` if the messages that cannot be removed exceed the budget.
 pub(crate) fn plan(input: Map<String, Value>) -> Result<Value, OperationError> {
@@ -99,8 +99,9 @@ pub(crate) fn plan(input: Map<String, Value>) -> Result<Value, OperationError> {
     if let Some(at) = given.pinned.last().filter(|at| **at >= given.messages.len()) {
         return Err(OperationError::usage(format!("`pinned`: no message at position {at}")));
     }
-    let (notes, positions): (Vec<usize>, Vec<usize>) =
-        (0..given.messages.len()).partition(|at| given.messages.get(*at).is_some_and(is_note));
+    let is = |at: &usize, matches: fn(&Value) -> bool| given.messages.get(*at).is_some_and(matches);
+    let (notes, others): (Vec<usize>, Vec<usize>) = (0..given.messages.len()).partition(|at| is(at, is_note));
+    let (blanks, positions): (Vec<usize>, Vec<usize>) = others.into_iter().partition(|at| is(at, is_blank));
     let own: Vec<&Value> = positions.iter().filter_map(|at| given.messages.get(*at)).collect();
     let messages = read_messages(&own)?;
     let facts = Engine::new().models.lookup(given.model.as_deref().unwrap_or_default()).0;
@@ -138,17 +139,25 @@ pub(crate) fn plan(input: Map<String, Value>) -> Result<Value, OperationError> {
     let dropped: Vec<&Value> = removed.iter().filter_map(|at| own.get(*at).copied()).collect();
     let room = given.recall.min(budget.saturating_sub(used));
     let recalled = recall(&dropped, &question(&messages, &planned), room, &meter)?;
-    let positions_of =
-        |own: &[usize]| own.iter().filter_map(|at| positions.get(*at)).copied().collect::<Vec<usize>>();
+    let positions_of = |own: &[usize], is_start: bool| -> Vec<usize> {
+        let follows = |blank: &&usize| match positions.partition_point(|at| at < *blank).checked_sub(1) {
+            Some(before) => own.binary_search(&before).is_ok(),
+            None => is_start,
+        };
+        let mut found: Vec<usize> = own.iter().filter_map(|at| positions.get(*at)).copied().collect();
+        found.extend(blanks.iter().filter(follows));
+        found.sort_unstable();
+        found
+    };
     let state = PlanState {
         removed: removed.iter().filter_map(|at| keys.get(*at).cloned()).collect(),
         prefix: removed.last().and_then(|last| prefixes(&keys).nth(*last)),
         model: given.model,
     };
     Ok(json!({
-        "kept": positions_of(&kept),
-        "removed": positions_of(&removed),
-        "orphans": positions_of(&orphans),
+        "kept": positions_of(&kept, true),
+        "removed": positions_of(&removed, false),
+        "orphans": positions_of(&orphans, false),
         "notes": notes,
         "tokens": used - given.reserve + recalled.as_ref().map_or(0, |note| note.tokens),
         "recalled": recalled.map(|note| json!({ "role": "user", "content": note.text })),
@@ -163,6 +172,27 @@ fn is_note(message: &Value) -> bool {
     let text = content.and_then(|content| content.as_str().or_else(|| content.get(0)?.get("text")?.as_str()));
     let is_user = message.get("role").and_then(Value::as_str) == Some("user");
     is_user && text.and_then(|text| text.strip_prefix(RECALLED)).is_some_and(|rest| rest.starts_with('\n'))
+}
+
+/// Returns whether a message has no content, which conversations skip. Such a message stays with the one before it.
+fn is_blank(message: &Value) -> bool {
+    let is_empty = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.trim().is_empty(),
+        Some(_) => false,
+    };
+    let is_empty_part = |part: &Value| match part.get("type").and_then(Value::as_str) {
+        Some("text") => is_empty(part.get("text")),
+        _ => is_empty(Some(part)),
+    };
+    let has_calls =
+        message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
+    let is_result = message.get("role").and_then(Value::as_str) == Some("tool");
+    let content = message.get("content");
+    let parts = content.and_then(Value::as_array);
+    !has_calls
+        && !is_result
+        && parts.map_or_else(|| is_empty(content), |parts| parts.iter().all(is_empty_part))
 }
 
 fn read_messages(own: &[&Value]) -> Result<Vec<Message>, OperationError> {
@@ -419,6 +449,20 @@ mod tests {
         assert_eq!(kept(&edited), "[0,1,2,3,4,5]");
         let other = run_with(&all, 300, &json!({ "state": first["state"], "model": "gpt-4o" })).unwrap();
         assert_eq!(other["removed"], json!([]));
+    }
+
+    #[test]
+    fn keeps_messages_without_content_with_the_one_before() {
+        let mut all = messages("x s u c1 t1 x c2 t2 x c3 t3 c4 t4");
+        for at in [0, 5, 8] {
+            let content = if at == 0 { json!("") } else { json!([{ "type": "text", "text": " " }]) };
+            all[at] = json!({ "role": "assistant", "content": content });
+        }
+        let planned = run(&all, 150, &Value::Null).unwrap();
+        assert_eq!(
+            (kept(&planned).as_str(), &planned["removed"]),
+            ("[0,1,2,11,12]", &json!([3, 4, 5, 6, 7, 8, 9, 10]))
+        );
     }
 
     #[test]

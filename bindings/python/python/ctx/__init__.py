@@ -416,6 +416,7 @@ def plan(
     results stay together. Leading instructions, the newest user message, ``pinned`` positions and the last group are
     never removed. ``recall`` is the maximum number of tokens for lines of removed messages. ``budget`` (default: the
     window of ``model``) includes ``tools``, ``reserve`` and recalled lines. Messages are identified by ``id`` or content.
+    A message without content stays with the one before it.
     Raises ``CtxError`` with the code ``infeasible`` if the messages that cannot be removed exceed the budget.
     """
     given = as_dicts(listed(messages))
