@@ -126,8 +126,8 @@ fn test(folder: &Path) -> Result<()> {
     workspace::remove(&folder.join("built"))?;
     let types = [Path::new("-p"), Path::new("tsconfig.examples.json")];
     node(folder, "node_modules/typescript/bin/tsc", &types)?;
-    let tests = [Path::new("tests/ctx.test.mjs"), Path::new("tests/examples.test.mjs")];
-    node(folder, "--test", &tests)?;
+    let tests = ["tests/ctx.test.mjs", "tests/examples.test.mjs", "tests/integrations.test.mjs"];
+    node(folder, "--test", &tests.map(Path::new))?;
     // Links to sources would need the address of a repository.
     let pages =
         "--out docs --excludePrivate --disableSources --treatWarningsAsErrors --entryPoints ts/index.ts";

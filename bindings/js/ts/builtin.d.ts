@@ -1,3 +1,0 @@
-declare module "node:fs/promises" {
-  export function readFile(path: URL): Promise<Uint8Array<ArrayBuffer>>;
-}
