@@ -19,7 +19,7 @@ def test_context(ctx_snapshot):
 
 def run(pytester: pytest.Pytester, tokens: int, *options: str) -> pytest.RunResult:
     pytester.makepyfile(test_app=TEST.replace("TOKENS", str(tokens)))
-    return pytester.runpytest_inprocess("-p", "ctx.pytest_plugin", "-p", "no:cacheprovider", *options)
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
 
 
 def test_fails_until_snapshots_are_written(pytester: pytest.Pytester) -> None:
@@ -46,7 +46,7 @@ def test_accepts_files_with_carriage_returns(pytester: pytest.Pytester) -> None:
 
 def test_refuses_two_snapshots_of_one_name(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_twice(ctx_snapshot):\n    ctx_snapshot(1)\n    ctx_snapshot(2)\n")
-    result = pytester.runpytest_inprocess("-p", "ctx.pytest_plugin", "-p", "no:cacheprovider", "--ctx-update")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--ctx-update")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*pass `name`*"])
 
@@ -56,7 +56,7 @@ def test_separates_parametrized_tests(pytester: pytest.Pytester) -> None:
         "import pytest\n@pytest.mark.parametrize('one', ['a/b', 'a\\\\b'])\ndef test_it(ctx_snapshot, one):\n"
         "    ctx_snapshot(one)\n"
     )
-    options = ("-p", "ctx.pytest_plugin", "-p", "no:cacheprovider")
+    options = ("-p", "no:cacheprovider")
     pytester.runpytest_inprocess(*options, "--ctx-update").assert_outcomes(passed=2)
     pytester.runpytest_inprocess(*options).assert_outcomes(passed=2)
 
