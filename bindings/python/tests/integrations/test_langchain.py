@@ -400,11 +400,26 @@ def test_returns_messages_as_they_are(messages: list[BaseMessage], budget: int, 
     kept, removed = ([by_identity[id(one)] for one in part] for part in (planned.kept, planned.removed))
     assert sorted(kept + removed) == list(range(len(messages)))
     assert kept == sorted(kept)
-    assert [id(one) for one in sent[: len(kept)]] == [id(messages[at]) for at in kept]
+    copied = [at for one, at in zip(sent, kept) if one is not messages[at]]
+    assert bool(copied) <= any("cache_control" in str(one.content) for one in planned.removed)
+    assert all(at < max(map(by_identity.__getitem__, map(id, planned.removed))) for at in copied)
     assert len(sent) - len(kept) == (1 if planned.note else 0)
     # Planning what was planned changes nothing.
     again, _ = plan_langchain(planned.kept, Settings(budget=budget), state=planned.state)
     assert [id(one) for one in again] == [id(one) for one in planned.kept]
+
+
+def test_moves_the_cache_mark_of_a_removed_message() -> None:
+    mark = {"type": "ephemeral"}
+    messages: list[BaseMessage] = [SystemMessage("Be brief.")]
+    for number in range(20):
+        text = f"Lamp {number} of the pier burned all night."
+        messages.append(HumanMessage([{"type": "text", "text": text, "cache_control": mark}] if number == 5 else text))
+    sent, planned = plan_langchain(messages, Settings(budget=120))
+    assert messages[6] in planned.removed
+    assert sent[0].content == [{"type": "text", "text": "Be brief.", "cache_control": mark}]
+    assert messages[0].content == "Be brief."
+    assert all(one is own for one, own in zip(sent[1:], planned.kept[1:]))
 
 
 def test_plans_messages_without_content() -> None:

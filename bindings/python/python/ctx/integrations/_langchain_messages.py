@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from .._messages import as_dicts
+from ._langchain_cache import move_cache_marks
 from ._planning import Converted, Planned, Settings, plan_messages
 
 # Joins a call of the API from before tools to its result; both are without an id.
@@ -58,7 +59,10 @@ def plan_langchain(
     tools: Sequence[Mapping[str, Any]] = (),
     state: Optional[Mapping[str, Any]] = None,
 ) -> tuple[list[BaseMessage], Planned[BaseMessage]]:
-    """Return the messages to send, with the recalled note at the end, and the plan."""
+    """Return the messages to send, with the recalled note at the end, and the plan.
+
+    They are the given objects, except a copy with the cache mark of a removed message.
+    """
     planned = plan_messages(
         messages,
         [Converted((at,), as_chat_message(message)) for at, message in enumerate(messages)],
@@ -70,7 +74,7 @@ def plan_langchain(
     if settings.on_report is not None:
         settings.on_report(planned.report)
     note = [HumanMessage(planned.note)] if planned.note else []
-    return [*planned.kept, *note], planned
+    return [*move_cache_marks(messages, planned.kept), *note], planned
 
 
 def as_tools(tools: Iterable[Union[BaseTool, dict[str, Any]]]) -> list[dict[str, Any]]:
