@@ -4,7 +4,10 @@
 import asyncio
 import copy
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Optional
 
 import pytest
@@ -426,3 +429,21 @@ def test_plans_messages_without_content() -> None:
     empty: list[Optional[Any]] = ["", [], [{"type": "text", "text": ""}]]
     messages: list[BaseMessage] = [HumanMessage("Hello"), *(AIMessage(one) for one in empty), HumanMessage("Bye")]
     assert plan_langchain(messages, Settings(budget=1_000))[0] == messages
+
+
+def test_shares_one_middleware_between_conversations() -> None:
+    middleware: CtxMiddleware[Any, Any] = CtxMiddleware(budget=BUDGET, recall=400)
+    alone, _, _ = run(middleware)
+    with ThreadPoolExecutor(4) as pool:
+        runs = list(pool.map(lambda _: run(middleware), range(4)))
+
+    def shape(requests: Requests) -> list[list[Any]]:
+        return [[one["content"] for one in request] for request in requests.requests]
+
+    assert all(shape(requests) == shape(alone) for requests, _, _ in runs)
+
+
+def test_imports_no_framework_without_an_integration() -> None:
+    code = "import sys, ctx, ctx.integrations._planning; print([one for one in sys.modules if 'lang' in one])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
