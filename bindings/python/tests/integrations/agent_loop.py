@@ -36,6 +36,26 @@ def result(step: int) -> str:
 
 
 @dataclass
+class Measures:
+    """The measured values of a loop."""
+
+    tokens: list[int]
+    """The tokens of each request."""
+    shared: float
+    """The mean share of a request that the next one begins with."""
+    resets: int
+    """The number of requests that share less than 80%."""
+    is_recalled: bool
+    """Whether the request after the question contains the fact."""
+
+    def cells(self) -> str:
+        """Return the cells of a table in a page."""
+        over = sum(tokens > BUDGET for tokens in self.tokens)
+        is_found = "yes" if self.is_recalled else "no"
+        return f"{sum(self.tokens):,} | {over} | {self.shared:.2f} | {self.resets} | {is_found}"
+
+
+@dataclass
 class Requests:
     """The requests of a loop: messages of chat completions, converted by the test and not by the integration."""
 
@@ -46,22 +66,28 @@ class Requests:
         self.requests.append(messages)
         return len(self.requests)
 
-    def check(self, *, tools: Sequence[dict[str, Any]] = (), is_recalled: bool = True) -> dict[str, Any]:
-        """Check pairs, budget, prefix and recall; return the measured values."""
+    def measure(self, tools: Sequence[dict[str, Any]] = ()) -> Measures:
+        """Measure the requests. None has a broken pair."""
         assert len(self.requests) == STEPS + 1
         assert all(not broken_pairs(request) for request in self.requests)
-        tokens = [count(request, tools) for request in self.requests]
-        assert max(tokens) <= BUDGET
         shares = shared_prefixes(self.requests)
-        mean, resets = sum(shares) / len(shares), sum(share < 0.8 for share in shares)
-        assert mean >= 0.9, mean
-        assert 1 <= resets <= 3, resets
+        return Measures(
+            tokens=[count(request, tools) for request in self.requests],
+            shared=sum(shares) / len(shares),
+            resets=sum(share < 0.8 for share in shares),
+            is_recalled=FACT in text(self.requests[QUESTION_STEP]),
+        )
+
+    def check(self, *, tools: Sequence[dict[str, Any]] = (), is_recalled: bool = True) -> None:
+        """Check pairs, budget, prefix and recall."""
+        measures = self.measure(tools)
+        assert max(measures.tokens) <= BUDGET
+        assert measures.shared >= 0.9
+        assert 1 <= measures.resets <= 3
         # The request after the question has the fact, although its step was removed.
         last = self.requests[QUESTION_STEP]
-        results = [one for one in last if one["role"] == "tool" and f"Report {FACT_STEP}\n" in one["content"]]
-        assert not results
-        assert (FACT in text(last)) == is_recalled
-        return {"tokens": sum(tokens), "max": max(tokens), "shared": round(mean, 3), "resets": resets}
+        assert not [one for one in last if one["role"] == "tool" and f"Report {FACT_STEP}\n" in one["content"]]
+        assert measures.is_recalled == is_recalled
 
 
 def text(messages: Sequence[dict[str, Any]]) -> str:

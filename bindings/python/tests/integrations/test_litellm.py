@@ -48,8 +48,8 @@ class ScriptedProvider(CustomLLM):
         return ModelResponse(choices=[{"message": {"role": "assistant", "content": "ok"}}])
 
 
-@pytest.fixture
-def provider() -> Iterator[ScriptedProvider]:
+@pytest.fixture(name="provider")
+def register_provider() -> Iterator[ScriptedProvider]:
     """Register a provider, and remove it and all callbacks afterwards."""
     scripted = ScriptedProvider()
     before = litellm.custom_provider_map
@@ -59,7 +59,7 @@ def provider() -> Iterator[ScriptedProvider]:
     litellm.callbacks = []
 
 
-async def _loop(name: str = "a") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+async def run_loop(name: str = "a") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Run a loop as an application does: it appends to its own list. Return the list and a copy."""
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": "You audit warehouses."},
@@ -86,8 +86,8 @@ def _recorded(requests: list[list[dict[str, Any]]]) -> agent_loop.Requests:
 def test_plans_each_call_of_a_tool_loop(provider: ScriptedProvider) -> None:
     reports: list[dict[str, Any]] = []
     litellm.callbacks = [CtxLogger(agent_loop.BUDGET, recall=agent_loop.RECALL, on_report=reports.append)]
-    messages, appended = asyncio.run(_loop())
-    print(_recorded(provider.requests).check(tools=TOOLS))
+    messages, appended = asyncio.run(run_loop())
+    _recorded(provider.requests).check(tools=TOOLS)
     assert messages == appended
     assert len(reports) == agent_loop.STEPS + 1
 
@@ -96,7 +96,7 @@ def test_concurrent_conversations_share_a_callback(provider: ScriptedProvider) -
     litellm.callbacks = [CtxLogger(agent_loop.BUDGET, recall=agent_loop.RECALL)]
 
     async def run_all() -> None:
-        await asyncio.gather(*(_loop(name) for name in "abcd"))
+        await asyncio.gather(*(run_loop(name) for name in "abcd"))
 
     asyncio.run(run_all())
     for name in "abcd":
@@ -141,7 +141,7 @@ def test_counts_tools_and_response_format() -> None:
     assert tokens == sorted(set(tokens))
 
 
-_TEXT = st.text(alphabet="ab \n✓", min_size=1, max_size=20).map(lambda text: text + ".")
+_TEXT = st.text(alphabet="ab \n✓", max_size=20)
 _CONTENT = st.one_of(
     _TEXT,
     st.lists(

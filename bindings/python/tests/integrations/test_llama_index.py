@@ -46,7 +46,7 @@ def as_chat(message: ChatMessage) -> dict[str, Any]:
     return {"role": message.role.value, "content": text, "tool_calls": calls}
 
 
-async def _loop(memory: Memory, name: str) -> agent_loop.Requests:
+async def run_loop(memory: Memory, name: str) -> agent_loop.Requests:
     """Run a loop that stores each step in the memory, and reads the memory before each step."""
     recorded = agent_loop.Requests()
     await memory.aput(ChatMessage("You audit warehouses.", role="system"))
@@ -70,7 +70,7 @@ def test_plans_each_read_of_a_tool_loop() -> None:
 
     async def run() -> None:
         memory = _memory("loop", on_report=reports.append)
-        print((await _loop(memory, "a")).check())
+        (await run_loop(memory, "a")).check()
         stored = await memory.sql_store.get_messages("loop", status=MessageStatus.ACTIVE)
         assert len(stored) == 2 + 2 * (agent_loop.STEPS + 1)
         assert len(reports) == agent_loop.STEPS + 1
@@ -85,7 +85,7 @@ def test_plans_each_read_of_a_tool_loop() -> None:
 def test_concurrent_sessions_share_the_states() -> None:
     async def run() -> None:
         # Each session has a store: an SQLite store in memory loses messages of concurrent writers.
-        loops = [_loop(_memory(f"session {name}"), name) for name in "abcd"]
+        loops = [run_loop(_memory(f"session {name}"), name) for name in "abcd"]
         for recorded in await asyncio.gather(*loops):
             recorded.check()
 
@@ -132,7 +132,7 @@ def test_block_recalls_archived_messages() -> None:
     asyncio.run(run())
 
 
-_TEXT = st.text(alphabet="ab \n✓", min_size=1, max_size=20).map(lambda text: text + ".")
+_TEXT = st.text(alphabet="ab \n✓", max_size=20)
 _BLOCK: st.SearchStrategy[Any] = st.one_of(
     _TEXT.map(lambda text: TextBlock(text=text)),
     _TEXT.map(lambda text: ThinkingBlock(content=text, additional_information={"signature": "s"})),

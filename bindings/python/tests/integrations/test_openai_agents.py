@@ -85,16 +85,16 @@ def as_chat(item: Any) -> dict[str, Any]:
     return {"role": item["role"], "content": item["content"]}
 
 
-def _agent(model: Model) -> Agent[None]:
+def make_agent(model: Model) -> Agent[None]:
     return Agent(name="auditor", instructions="You audit warehouses.", model=model, tools=[read_report])
 
 
-async def _run(model: ScriptedModel, plan: Any, input: str = agent_loop.TASK) -> Any:
+async def run_loop(model: ScriptedModel, plan: Any, input: str = agent_loop.TASK) -> Any:
     config = RunConfig(call_model_input_filter=plan, tracing_disabled=True)
-    return await Runner.run(_agent(model), input, run_config=config, max_turns=40)
+    return await Runner.run(make_agent(model), input, run_config=config, max_turns=40)
 
 
-def _tools() -> list[dict[str, Any]]:
+def tools() -> list[dict[str, Any]]:
     assert isinstance(read_report, FunctionTool)
     return [{"name": read_report.name, "description": read_report.description, "parameters": read_report.params_json_schema}]
 
@@ -103,8 +103,8 @@ def test_plans_each_call_of_a_tool_loop() -> None:
     reports: list[dict[str, Any]] = []
     model = ScriptedModel()
     plan = CtxInputFilter(agent_loop.BUDGET, recall=agent_loop.RECALL, on_report=reports.append)
-    result = asyncio.run(_run(model, plan))
-    print(model.recorded.check(tools=_tools()))
+    result = asyncio.run(run_loop(model, plan))
+    model.recorded.check(tools=tools())
     assert result.final_output == "done"
     # The store keeps all items: the task, three for each step, and the answer.
     assert len(result.to_input_list()) == 2 + 3 * agent_loop.STEPS
@@ -118,21 +118,21 @@ def test_plans_each_call_of_a_tool_loop() -> None:
 
 def test_concurrent_runs_share_a_filter() -> None:
     async def run_all(plan: CtxInputFilter, models: list[ScriptedModel]) -> None:
-        await asyncio.gather(*(_run(model, plan) for model in models))
+        await asyncio.gather(*(run_loop(model, plan) for model in models))
 
     alone = ScriptedModel("0")
-    asyncio.run(_run(alone, CtxInputFilter(agent_loop.BUDGET, recall=agent_loop.RECALL)))
+    asyncio.run(run_loop(alone, CtxInputFilter(agent_loop.BUDGET, recall=agent_loop.RECALL)))
     models = [ScriptedModel(str(number)) for number in range(4)]
     asyncio.run(run_all(CtxInputFilter(agent_loop.BUDGET, recall=agent_loop.RECALL), models))
     for model in models:
-        model.recorded.check(tools=_tools())
+        model.recorded.check(tools=tools())
     assert models[0].inputs == alone.inputs
 
 
 def test_raises_if_infeasible() -> None:
     model = ScriptedModel()
     with pytest.raises(ctx.CtxError) as raised:
-        asyncio.run(_run(model, CtxInputFilter(300), "Audit. " * 300))
+        asyncio.run(run_loop(model, CtxInputFilter(300), "Audit. " * 300))
     assert raised.value.code == "infeasible"
     assert model.inputs == []
 
@@ -174,7 +174,7 @@ def test_session_keeps_all_items_and_returns_the_plan() -> None:
         assert sum(share < 0.8 for share in shares) <= 5
         model = ScriptedModel(steps=2)
         config = RunConfig(tracing_disabled=True)
-        await Runner.run(_agent(model), "Go on.", session=CtxSession(store, 4_000), run_config=config)
+        await Runner.run(make_agent(model), "Go on.", session=CtxSession(store, 4_000), run_config=config)
         assert len(model.inputs[0]) < 41
         assert len(await store.get_items()) == 40 + 1 + 3 * 2 + 1
         assert (await session.pop_item() or {}).get("role") == "assistant"
@@ -184,7 +184,7 @@ def test_session_keeps_all_items_and_returns_the_plan() -> None:
     asyncio.run(run())
 
 
-_TEXT = st.text(alphabet="ab \n✓", min_size=1, max_size=20).map(lambda text: text + ".")
+_TEXT = st.text(alphabet="ab \n✓", max_size=20)
 _EXTRA = st.dictionaries(st.sampled_from(["id", "status", "x_field"]), _TEXT, max_size=2)
 _PART = st.one_of(
     st.builds(lambda text: {"type": "input_text", "text": text}, _TEXT),
@@ -205,7 +205,7 @@ def _items(draw: st.DrawFn) -> list[dict[str, Any]]:
         role = draw(st.sampled_from(["user", "developer", "assistant", "opaque", "calls"]))
         extra = draw(_EXTRA)
         if role in ("user", "developer"):
-            content = draw(st.one_of(_TEXT, st.lists(_PART, min_size=1, max_size=3)))
+            content = draw(st.one_of(_TEXT, st.lists(_PART, max_size=3)))
             items.append({"role": role, "content": content, **extra})
         elif role == "assistant":
             items.append({"type": "message", "role": role, "content": [{"type": "output_text", "text": draw(_TEXT)}], **extra})

@@ -85,9 +85,9 @@ def as_chat(message: ModelMessage) -> list[dict[str, Any]]:
     return converted
 
 
-def _agent(script: Script, capability: Any) -> Agent[None, str]:
+def make_agent(script: Script, *capabilities: Any) -> Agent[None, str]:
     agent = Agent(
-        FunctionModel(script.reply), instructions="You audit warehouses.", capabilities=[capability], name="auditor"
+        FunctionModel(script.reply), instructions="You audit warehouses.", capabilities=capabilities, name="auditor"
     )
 
     @agent.tool_plain
@@ -99,8 +99,8 @@ def _agent(script: Script, capability: Any) -> Agent[None, str]:
     return agent
 
 
-async def _run(script: Script, capability: Any) -> list[ModelMessage]:
-    result = await _agent(script, capability).run(agent_loop.TASK, usage_limits=UsageLimits(request_limit=60))
+async def run_loop(script: Script, *capabilities: Any) -> list[ModelMessage]:
+    result = await make_agent(script, *capabilities).run(agent_loop.TASK, usage_limits=UsageLimits(request_limit=60))
     assert result.output == "done"
     return result.all_messages()
 
@@ -109,8 +109,8 @@ def test_plans_each_request_of_a_tool_loop() -> None:
     reports: list[dict[str, Any]] = []
     script = Script()
     capability = CtxCapability(agent_loop.BUDGET, recall=agent_loop.RECALL, on_report=reports.append)
-    messages = asyncio.run(_run(script, capability))
-    print(script.recorded.check(tools=script.tools))
+    messages = asyncio.run(run_loop(script, capability))
+    script.recorded.check(tools=script.tools)
     assert len(messages) == 2 * (agent_loop.STEPS + 1)
     assert len(reports) == agent_loop.STEPS + 1
     assert "[Recalled" not in str(messages)
@@ -120,8 +120,8 @@ def test_processor_archives_removed_messages() -> None:
     archived: list[ModelMessage] = []
     script = Script()
     processor = CtxHistoryProcessor(agent_loop.BUDGET, archive=archived.extend, reserve=100)
-    messages = asyncio.run(_run(script, ProcessHistory(processor)))
-    print(script.recorded.check(tools=script.tools, is_recalled=False))
+    messages = asyncio.run(run_loop(script, ProcessHistory(processor)))
+    script.recorded.check(tools=script.tools, is_recalled=False)
     assert len(messages) < 40
     # Nothing is lost: the task, then the archived messages, then the others.
     calls = [part.tool_call_id for one in (*archived, *messages) for part in one.parts if isinstance(part, ToolCallPart)]
@@ -130,12 +130,12 @@ def test_processor_archives_removed_messages() -> None:
 
 def test_concurrent_runs_share_a_capability() -> None:
     alone = Script("0")
-    asyncio.run(_run(alone, CtxCapability(agent_loop.BUDGET, recall=agent_loop.RECALL)))
+    asyncio.run(run_loop(alone, CtxCapability(agent_loop.BUDGET, recall=agent_loop.RECALL)))
     scripts = [Script(str(number)) for number in range(4)]
 
     async def run_all() -> None:
         capability = CtxCapability(agent_loop.BUDGET, recall=agent_loop.RECALL)
-        await asyncio.gather(*(_run(script, capability) for script in scripts))
+        await asyncio.gather(*(run_loop(script, capability) for script in scripts))
 
     asyncio.run(run_all())
     for script in scripts:
@@ -151,7 +151,7 @@ def test_concurrent_runs_share_a_capability() -> None:
 def test_raises_if_infeasible(capability: Any) -> None:
     script = Script()
     with pytest.raises(ctx.CtxError) as raised:
-        asyncio.run(_agent(script, capability).run("Audit. " * 300))
+        asyncio.run(make_agent(script, capability).run("Audit. " * 300))
     assert raised.value.code == "infeasible"
     assert script.recorded.requests == []
 
@@ -177,7 +177,7 @@ def test_rebuilds_a_request_with_its_remaining_parts() -> None:
     assert [part for one in archived for part in one.parts if isinstance(part, ToolReturnPart)] == [answered.parts[0]]
 
 
-_TEXT = st.text(alphabet="ab \n✓", min_size=1, max_size=20).map(lambda text: text + ".")
+_TEXT = st.text(alphabet="ab \n✓", max_size=20)
 _BYTES = st.sampled_from(["image/png", "application/pdf", "audio/wav"]).map(lambda kind: BinaryContent(b"\x00\x01", media_type=kind))
 _CONTENT = st.one_of(
     _TEXT,
@@ -188,7 +188,7 @@ _CONTENT = st.one_of(
     _BYTES,
 )
 _REQUEST_PART = st.one_of(
-    st.builds(UserPromptPart, st.one_of(_TEXT, st.lists(_CONTENT, min_size=1, max_size=3))),
+    st.builds(UserPromptPart, st.one_of(_TEXT, st.lists(_CONTENT, max_size=3))),
     st.builds(SystemPromptPart, _TEXT),
     st.builds(lambda text: RetryFeedbackPart(text, retry=RetryInfo("no_output")), _TEXT),
     st.builds(lambda text: CompactionPart(text), _TEXT),

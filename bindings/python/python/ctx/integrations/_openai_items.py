@@ -27,7 +27,7 @@ def convert_items(items: Sequence[Any]) -> list[Converted]:
             converted.append(_convert_response(given, response, answered))
             response = []
         if identifier is None:
-            message: dict[str, Any] = {"role": item.get("role"), "content": item.get("content") or _json(item)}
+            message: dict[str, Any] = {"role": item.get("role"), "content": _parts(item.get("content"))}
         else:
             message = {"role": "tool", "tool_call_id": identifier, "content": _output(item)}
         converted.append(Converted((at,), message))
@@ -47,16 +47,13 @@ def _convert_response(items: Sequence[Mapping[str, Any]], positions: Sequence[in
             calls.append(_call(identifier, kind, _json(item)))
         elif kind == "image_generation_call" and item.get("result"):
             content.append({"type": "input_image", "image_url": f"data:image/png;base64,{item['result']}"})
-        elif item.get("role") == "assistant" and isinstance(item.get("content"), (str, list)):
-            said: Any = item["content"]
-            content.extend([{"type": "text", "text": said}] if isinstance(said, str) else said)
+        elif item.get("role") == "assistant":
+            content.extend(_parts(item.get("content")))
         else:
             content.append({"type": "text", "text": _json(item)})
     message: dict[str, Any] = {"role": "assistant", "content": content}
     if calls:
         message["tool_calls"] = calls
-    elif not content:
-        message["content"] = _json(items[positions[0]])
     return Converted(tuple(positions), message)
 
 
@@ -77,7 +74,18 @@ def _output(item: Mapping[str, Any]) -> Any:
     output: Any = item.get("output")
     if isinstance(output, dict) and "image_url" in output:
         return [cast("dict[str, Any]", output)]
-    return cast("Any", output) if isinstance(output, (str, list)) else _json(item)
+    return _parts(cast("Any", output)) if isinstance(output, (str, list)) else _json(item)
+
+
+def _parts(content: Any) -> list[Any]:
+    """Return the parts of a content. The types of texts are those of chat completions."""
+    parts: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
+    return [_part(part) for part in parts]
+
+
+def _part(part: Any) -> Any:
+    given = cast("dict[str, Any]", part) if isinstance(part, dict) else {}
+    return {**given, "type": "text"} if given.get("type") in ("input_text", "output_text") else part
 
 
 def _json(item: Any) -> str:

@@ -82,7 +82,8 @@ def _convert(content: Any) -> dict[str, Any]:
     if kind == "user-prompt":
         given = content.content
         parts = [given] if isinstance(given, str) else list(given)
-        return {"role": "user", "content": _contents(parts)}
+        sent = [_content(part) for part in parts if getattr(part, "kind", None) != "cache-point"]
+        return {"role": "user", "content": sent}
     if kind == "tool-return":
         files = [_content(file) for file in content.files]
         said = {"type": "text", "text": content.model_response_str()}
@@ -107,14 +108,7 @@ def _convert_response(response: ModelResponse) -> dict[str, Any]:
             content.append(_content(cast("Any", part).content))
         else:
             content.append({"type": "text", "text": _text(part)})
-    if not calls and not content:
-        content = [{"type": "text", "text": "-"}]
     return {"role": "assistant", "content": content} | ({"tool_calls": calls} if calls else {})
-
-
-def _contents(parts: Iterable[Any]) -> list[dict[str, Any]]:
-    converted = [_content(part) for part in parts if getattr(part, "kind", None) != "cache-point"]
-    return converted or [{"type": "text", "text": "-"}]
 
 
 def _content(content: Any) -> dict[str, Any]:

@@ -93,8 +93,6 @@ def convert_contents(contents: Sequence[types.Content]) -> list[Converted]:
         message: dict[str, Any] = {"role": role, "content": others}
         if calls:
             message["tool_calls"] = calls
-        elif not others:
-            message["content"] = "-"
         converted.append(Converted((at,), message))
     return converted
 

@@ -124,7 +124,7 @@ def convert_message(message: ChatMessage) -> dict[str, Any]:
         identifier = message.additional_kwargs.get("tool_call_id") or ""
         return {"role": "tool", "tool_call_id": identifier, "content": content}
     role = {"chatbot": "assistant", "model": "assistant"}.get(role, role)
-    converted: dict[str, Any] = {"role": role, "content": content or ("" if calls else "-")}
+    converted: dict[str, Any] = {"role": role, "content": content}
     return converted | ({"tool_calls": list(calls.values())} if calls else {})
 
 
@@ -142,7 +142,7 @@ def _add_call(calls: dict[str, dict[str, Any]], identifier: Optional[str], name:
 def _content(block: Any) -> dict[str, Any]:
     kind: str = block.block_type
     if kind == "text":
-        return {"type": "text", "text": block.text or "-"}
+        return {"type": "text", "text": block.text}
     data = getattr(block, kind, None) if kind in ("image", "audio", "video") else getattr(block, "data", None)
     if kind not in ("image", "audio", "video", "document"):
         return {"type": "text", "text": getattr(block, "content", None) or block.model_dump_json(exclude_none=True)}
