@@ -1,3 +1,4 @@
+# pyright: basic
 """Tests of the integration with Google ADK: real runs with a scripted model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pyright: basic
 """Tests of the integration with LiteLLM: ``acompletion`` with a custom provider, and the hook of the proxy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pyright: basic
 """Tests of the integration with LlamaIndex: real memories and stores."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pyright: basic
 """Tests of the integration with the OpenAI Agents SDK: real runs with a scripted model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pyright: basic
 """Tests of the integration with Pydantic AI: real runs with a function as the model."""
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def _parts(content: Any) -> list[Any]:
 
 
 def _part(part: Any) -> Any:
-    given = cast("dict[str, Any]", part) if isinstance(part, dict) else {}
+    given = cast("dict[str, Any]", part if isinstance(part, dict) else {})
     return {**given, "type": "text"} if given.get("type") in ("input_text", "output_text") else part
 
 

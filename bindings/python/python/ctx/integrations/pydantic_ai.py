@@ -75,9 +75,9 @@ class CtxCapability(AbstractCapability[Any]):
 class CtxHistoryProcessor:
     """Plans the stored history. Pass it to ``ProcessHistory(...)``.
 
-    Pydantic AI replaces the history with the result. ``archive`` receives the removed messages, in order. A message of
-    which only some parts are removed is in the history and in the archive, with its own parts in each. The history itself
-    is the state of the plan. Instructions are counted; ``reserve`` must contain the tools. The other options are those of
+    Pydantic AI replaces the history with the result. ``archive`` receives the removed messages, in order. If only
+    some parts of a message are removed, the history contains the other parts. The history itself is the state of the
+    plan. Instructions are counted; ``reserve`` must contain the tools. The other options are those of
     ``CtxCapability``, except ``recall``: use the capability to recall removed messages.
     """
 
