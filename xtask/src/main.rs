@@ -66,7 +66,7 @@ const VERBS: &[Verb] = verbs! {
     "sdk" sdk::run, "[--if-possible]  recorded replies, read by the providers' packages and by us";
     "clients" clients::run, "[--if-possible | --write | --tap]  clients of others against `ctx serve` or `ctx tap`";
     "servers" servers::run, "[--if-possible]  installs two servers of others for the tests";
-    "python" python::run, "[--test | --fuzz N] [--if-possible]  the Python package";
+    "python" python::run, "[--test | --integrations | --fuzz N] [--if-possible]  the Python package";
     "js" js::run, "[--test | --fuzz N] [--if-possible]  the JavaScript package";
     "explain" explain::run, "[--if-possible | --picture FILE]  the page of `ctx explain --html` in a browser";
     "page" page::run, "[--check [--if-possible]]  builds the page of `ctx studio`";

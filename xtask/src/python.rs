@@ -3,7 +3,8 @@
 //! With `--test` the conformance suite is run through the package: each call must give the bytes that Rust gives, and
 //! the results are compared with what the suite expects. Then come the tests of the package, its types, the
 //! pages of its documentation, its README in an environment that has nothing else, and what it takes beside the function
-//! of `LangChain` that it can stand for. `--fuzz N` makes N calls of each operation with changed documents and values of
+//! of `LangChain` that it can stand for. `--integrations` tests the integrations with the real frameworks, and checks
+//! their types. `--fuzz N` makes N calls of each operation with changed documents and values of
 //! wrong types.
 
 use std::fs;
@@ -19,7 +20,7 @@ use crate::workspace;
 /// The package, from the root of the workspace.
 const PACKAGE: &str = "bindings/python";
 
-const USAGE: &str = "usage: cargo xtask python [--test | --fuzz N] [--if-possible]";
+const USAGE: &str = "usage: cargo xtask python [--test | --integrations | --fuzz N] [--if-possible]";
 
 /// How many calls that differ are told.
 const MOST_TOLD: usize = 5;
@@ -29,41 +30,69 @@ const MOST_TOLD: usize = 5;
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let is_optional = arguments.last().is_some_and(|last| last == "--if-possible");
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (is_tested, calls) = match words.strip_suffix(&["--if-possible"]).unwrap_or(&words) {
-        [] => (false, None),
-        ["--test"] => (true, None),
-        ["--fuzz", count] => (false, Some(count.parse::<u32>().context(USAGE)?)),
+    let task = match words.strip_suffix(&["--if-possible"]).unwrap_or(&words) {
+        [] => Task::Build,
+        ["--test"] => Task::Test,
+        ["--integrations"] => Task::TestIntegrations,
+        ["--fuzz", count] => Task::Fuzz(count.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
     let missing = "the Python package was NOT BUILT";
     let Some(python) = if_possible(is_optional, missing, tools())? else { return Ok(()) };
     let folder = workspace::root().join("target/python");
-    build(&python, &folder)?;
-    if is_tested {
-        conformance(&python, &folder)?;
-        test(&python)?;
-        document(&python, &folder)?;
-        alone(&python, &folder)?;
-        speed(&python)?;
+    let wheel = build(&python, &folder)?;
+    install(&python, &wheel)?;
+    match task {
+        Task::Build => Ok(()),
+        Task::Test => {
+            conformance(&python, &folder)?;
+            test(&python)?;
+            document(&python, &folder)?;
+            alone(&python, &folder)?;
+            speed(&python)
+        }
+        Task::TestIntegrations => {
+            let Some(python) = if_possible(is_optional, "the integrations were NOT TESTED", frameworks())?
+            else {
+                return Ok(());
+            };
+            install(&python, &wheel)?;
+            test_integrations(&python)
+        }
+        Task::Fuzz(count) => {
+            let script = workspace::root().join(PACKAGE).join("tests/fuzz.py");
+            let mut command = Command::new(&python);
+            perform(command.arg(script).arg(count.to_string()).arg(workspace::root().join("fixtures")))
+        }
     }
-    if let Some(count) = calls {
-        let script = workspace::root().join(PACKAGE).join("tests/fuzz.py");
-        let mut command = Command::new(&python);
-        perform(command.arg(script).arg(count.to_string()).arg(workspace::root().join("fixtures")))?;
-    }
-    Ok(())
+}
+
+/// The part after the build of the wheel.
+enum Task {
+    Build,
+    Test,
+    TestIntegrations,
+    Fuzz(u32),
 }
 
 /// Makes an environment with the tools, unless it is there; returns its Python.
 fn tools() -> Result<PathBuf> {
     // The tools and all that they need, with fixed versions.
-    let requirements = fs::read_to_string(workspace::root().join(PACKAGE).join("requirements.txt"))
-        .context("cannot read the requirements of the package")?;
-    venv("python", &requirements, &[])
+    venv("python", &requirements("requirements.txt")?, &[])
 }
 
-/// Builds the wheel and installs it into the environment.
-fn build(python: &Path, folder: &Path) -> Result<()> {
+/// Makes an environment with the frameworks, unless it is there; returns its Python.
+fn frameworks() -> Result<PathBuf> {
+    venv("python-integrations", &requirements("requirements-integrations.txt")?, &[])
+}
+
+fn requirements(name: &str) -> Result<String> {
+    let path = workspace::root().join(PACKAGE).join(name);
+    fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+/// Builds the wheel; returns its path.
+fn build(python: &Path, folder: &Path) -> Result<PathBuf> {
     let wheels = folder.join("wheels");
     workspace::remove(&wheels)?;
     let mut command = Command::new(python);
@@ -71,12 +100,16 @@ fn build(python: &Path, folder: &Path) -> Result<()> {
     command.arg("--target-dir").arg(workspace::root().join("target/bindings"));
     perform(command.current_dir(workspace::root().join(PACKAGE)))?;
     let wheel = fs::read_dir(&wheels)?.next().context("no wheel was built")??.path();
-    let mut command = Command::new(python);
-    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    perform(command.arg("--force-reinstall").arg(&wheel))?;
     let bytes = fs::metadata(&wheel)?.len();
     println!("python: {} has {bytes} bytes", wheel.file_name().unwrap_or_default().display());
-    Ok(())
+    Ok(wheel)
+}
+
+/// Installs the wheel into an environment.
+fn install(python: &Path, wheel: &Path) -> Result<()> {
+    let mut command = Command::new(python);
+    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    perform(command.arg("--force-reinstall").arg(wheel))
 }
 
 /// Runs the conformance suite through the package, compares the results with what is expected, and each call with
@@ -122,7 +155,9 @@ fn document(python: &Path, folder: &Path) -> Result<()> {
     let pages = folder.join("docs");
     workspace::remove(&pages)?;
     let mut command = Command::new(python);
-    perform(command.args(["-m", "pdoc", "--docformat", "restructuredtext", "-o"]).arg(&pages).arg("ctx"))?;
+    command.args(["-m", "pdoc", "--docformat", "restructuredtext", "-o"]).arg(&pages);
+    // Modules that need frameworks cannot be imported here.
+    perform(command.args(["ctx", r"!ctx\.(integrations|pytest_plugin).*"]))?;
     let page = fs::read_to_string(pages.join("ctx.html")).context("no pages were written")?;
     ensure!(page.contains("id=\"fit\""), "the pages do not tell of `fit`");
     println!("python: its documentation is in {}", pages.display());
@@ -147,9 +182,30 @@ fn alone(python: &Path, folder: &Path) -> Result<()> {
 fn test(python: &Path) -> Result<()> {
     let package = workspace::root().join(PACKAGE);
     perform(Command::new(python).arg("tests/test_ctx.py").current_dir(&package))?;
-    let checked = ["python/ctx", "tests/typed.py"];
+    // The other modules need frameworks; `--integrations` checks them.
+    let modules = ["__init__", "_error", "_host", "_messages", "integrations/_planning"];
+    let mut checked = modules.map(|name| format!("python/ctx/{name}.py")).to_vec();
+    checked.push("tests/typed.py".to_owned());
+    check_types(python, &checked)
+}
+
+/// Runs the tests of the integrations and checks their types.
+fn test_integrations(python: &Path) -> Result<()> {
+    // From this folder, `ctx` is the installed package.
+    let tests = workspace::root().join(PACKAGE).join("tests");
+    let mut command = Command::new(python);
+    perform(
+        command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "integrations"]).current_dir(tests),
+    )?;
+    check_types(python, &["python/ctx".to_owned(), "tests/integrations".to_owned()])
+}
+
+fn check_types(python: &Path, checked: &[String]) -> Result<()> {
+    let package = workspace::root().join(PACKAGE);
     perform(Command::new(python).args(["-m", "mypy", "--strict"]).args(checked).current_dir(&package))?;
-    perform(Command::new(python).args(["-m", "pyright"]).args(checked).current_dir(&package))
+    let mut command = Command::new(python);
+    command.args(["-m", "pyright", "--pythonpath"]).arg(python).args(checked);
+    perform(command.current_dir(&package))
 }
 
 /// Prints what fitting takes beside `LangChain`'s function; its counter gets the vocabulary that our own is made of.
