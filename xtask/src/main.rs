@@ -64,7 +64,7 @@ const VERBS: &[Verb] = verbs! {
     "conformance-suite" |words| workspace::program("suite", words), "the fixtures for other implementations";
     "conformance" conformance::run, "[--if-possible]  request bodies, checked by the providers' types";
     "sdk" sdk::run, "[--if-possible]  recorded replies, read by the providers' packages and by us";
-    "clients" clients::run, "[--if-possible | --write | --tap]  clients of others against `ctx serve` or `ctx tap`";
+    "clients" clients::run, "[--if-possible | --write | --mcp | --tap]  clients of others against `ctx serve`, `ctx mcp` or `ctx tap`";
     "servers" servers::run, "[--if-possible]  installs two servers of others for the tests";
     "python" python::run, "[--test | --integrations | --fuzz N] [--if-possible]  the Python package";
     "js" js::run, "[--test | --fuzz N] [--if-possible]  the JavaScript package";
