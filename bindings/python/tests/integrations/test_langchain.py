@@ -457,3 +457,25 @@ def test_imports_no_framework_without_an_integration() -> None:
     code = "import sys, ctx, ctx.integrations._planning; print([one for one in sys.modules if 'lang' in one])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_keeps_invalid_and_legacy_calls_with_their_results() -> None:
+    legacy = {"function_call": {"name": "look", "arguments": "{}"}}
+    messages: list[BaseMessage] = [
+        HumanMessage("Look."),
+        AIMessage("", invalid_tool_calls=[invalid("x")]),
+        ToolMessage("The arguments are not JSON.", tool_call_id="x", status="error"),
+        AIMessage("", additional_kwargs=legacy),
+        FunctionMessage(name="look", content="Rain."),
+        AIMessage("", tool_calls=[call("a")]),
+        ToolMessage("Wind.", tool_call_id="a"),
+        AIMessage("", invalid_tool_calls=[invalid("lost")]),
+        HumanMessage("And now?"),
+    ]
+    planned = plan_langchain(messages, Settings(budget=10_000))[1]
+    assert planned.removed == [messages[7]]
+    assert planned.report["orphans"] == 1
+    middle = plan_langchain(messages, Settings(budget=50))[1]
+    assert len(middle.removed) > 2
+    for first in (1, 3, 5):
+        assert (messages[first] in middle.kept) == (messages[first + 1] in middle.kept)
