@@ -58,7 +58,6 @@ class ScriptedModel(BaseChatModel):
     """Calls the tool once per step, and then answers."""
 
     _seen: Requests = PrivateAttr(default_factory=Requests)
-    _given: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
 
     @property
     def seen(self) -> Requests:
@@ -86,7 +85,6 @@ class ScriptedModel(BaseChatModel):
         yield ChatGenerationChunk(message=AIMessageChunk(content=reply.content, tool_call_chunks=chunks))
 
     def _reply(self, messages: list[BaseMessage]) -> AIMessage:
-        self._given.append(messages)
         step = self._seen.add(as_chat_message(one) for one in messages)
         if step > STEPS:
             return AIMessage("Done.")
@@ -223,7 +221,7 @@ class AnsweringModel(ScriptedModel):
         return self
 
     def _reply(self, messages: list[BaseMessage]) -> AIMessage:
-        self._given.append(messages)
+        self._seen.add(as_chat_message(one) for one in messages)
         text = '{"order": "1", "lamps": []}'
         calls = [{"name": "Answer", "args": {"order": "1", "lamps": []}, "id": "x"}] if self._has_answer_tool else []
         return AIMessage(text, tool_calls=calls)
@@ -253,6 +251,18 @@ def test_converts_sizes() -> None:
     agent = create_agent(ScriptedModel(), middleware=[CtxMiddleware(trigger=("fraction", 0.5))])
     with pytest.raises(ValueError, match="window of the model is unknown"):
         agent.invoke({"messages": [HumanMessage("Hello")]})
+
+
+def test_fits_the_window_of_the_model_without_a_budget() -> None:
+    messages: Any = {"messages": [HumanMessage(f"Question {number} about the rain?") for number in range(100)]}
+    model = AnsweringModel(profile={"max_input_tokens": 300})
+    create_agent(model, middleware=[CtxMiddleware()]).invoke(messages)
+    assert ctx.plan(model.seen.requests[0], 10**6)["tokens"] <= 300
+    known: CtxMiddleware[Any, Any] = CtxMiddleware("openai:gpt-5")
+    agent = create_agent(AnsweringModel(), middleware=[known])
+    assert agent.invoke(messages)["ctx_report"]["kept"] == 100
+    with pytest.raises(ctx.CtxError, match="set `budget` or `model`"):
+        create_agent(AnsweringModel(), middleware=[CtxMiddleware()]).invoke(messages)
 
 
 def test_takes_the_edits_of_the_context_editing_middleware() -> None:
@@ -447,3 +457,25 @@ def test_imports_no_framework_without_an_integration() -> None:
     code = "import sys, ctx, ctx.integrations._planning; print([one for one in sys.modules if 'lang' in one])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_keeps_invalid_and_legacy_calls_with_their_results() -> None:
+    legacy = {"function_call": {"name": "look", "arguments": "{}"}}
+    messages: list[BaseMessage] = [
+        HumanMessage("Look."),
+        AIMessage("", invalid_tool_calls=[invalid("x")]),
+        ToolMessage("The arguments are not JSON.", tool_call_id="x", status="error"),
+        AIMessage("", additional_kwargs=legacy),
+        FunctionMessage(name="look", content="Rain."),
+        AIMessage("", tool_calls=[call("a")]),
+        ToolMessage("Wind.", tool_call_id="a"),
+        AIMessage("", invalid_tool_calls=[invalid("lost")]),
+        HumanMessage("And now?"),
+    ]
+    planned = plan_langchain(messages, Settings(budget=10_000))[1]
+    assert planned.removed == [messages[7]]
+    assert planned.report["orphans"] == 1
+    middle = plan_langchain(messages, Settings(budget=50))[1]
+    assert len(middle.removed) > 2
+    for first in (1, 3, 5):
+        assert (messages[first] in middle.kept) == (messages[first + 1] in middle.kept)

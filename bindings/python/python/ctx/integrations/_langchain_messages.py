@@ -97,6 +97,13 @@ def model_name(model: Union[str, BaseChatModel]) -> Optional[str]:
     return next((name for name in names if isinstance(name, str) and name), None)
 
 
+def profile_window(model: Union[str, BaseChatModel]) -> Optional[int]:
+    """Return the maximum input tokens in the profile of a model, or nothing if the engine has to know them."""
+    profile = None if isinstance(model, str) else model.profile
+    window = profile.get("max_input_tokens") if profile else None
+    return window if isinstance(window, int) else None
+
+
 def _call(identifier: Optional[str], name: Optional[str], arguments: Optional[str]) -> dict[str, Any]:
     function = {"name": name or "", "arguments": arguments or ""}
     return {"id": identifier or "", "type": "function", "function": function}

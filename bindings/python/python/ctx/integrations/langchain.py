@@ -6,7 +6,7 @@ model receives; the state of the graph keeps all messages.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Optional, Union, cast
 
@@ -20,7 +20,7 @@ from langgraph.types import Command
 from typing_extensions import NotRequired
 
 from . import _langchain_options as options
-from ._langchain_messages import agent_messages, as_tools, model_name, plan_langchain
+from ._langchain_messages import agent_messages, as_tools, model_name, plan_langchain, profile_window
 from ._langchain_options import ContextSize, Predicate, Trigger
 from ._langchain_trim import trim_messages
 from ._planning import Settings
@@ -110,7 +110,9 @@ class CtxMiddleware(AgentMiddleware[CtxState, ContextT, ResponseT]):
 
     def _plan(self, request: ModelRequest[ContextT]) -> tuple[ModelRequest[ContextT], Command[Any]]:
         model = self._model if self._model is not None else request.model
-        settings = replace(self._sizes(request.messages, lambda: _window(model)), model=model_name(model))
+        sizes = self._sizes(request.messages, lambda: _window(model))
+        budget = sizes.budget if sizes.budget is not None else profile_window(model)
+        settings = replace(sizes, budget=budget, model=model_name(model))
         messages, planned = plan_langchain(
             request.messages,
             settings,
@@ -140,9 +142,8 @@ class CtxMiddleware(AgentMiddleware[CtxState, ContextT, ResponseT]):
 
 
 def _window(model: Union[str, BaseChatModel]) -> int:
-    profile = None if isinstance(model, str) else model.profile
-    window = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
-    if not isinstance(window, int):
+    window = profile_window(model)
+    if window is None:
         raise ValueError('the window of the model is unknown; pass `budget=n` or `trigger=("tokens", n)`')
     return window
 

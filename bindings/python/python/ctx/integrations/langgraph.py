@@ -15,7 +15,7 @@ from langgraph.graph import MessagesState
 from langgraph.managed import RemainingSteps
 from typing_extensions import NotRequired
 
-from ._langchain_messages import agent_messages, as_tools, model_name, plan_langchain, tool_names
+from ._langchain_messages import agent_messages, as_tools, model_name, plan_langchain, profile_window, tool_names
 from ._planning import Settings
 
 __all__ = ["CtxState", "PlanNode", "agent_messages", "pre_model_hook"]
@@ -64,7 +64,7 @@ def pre_model_hook(
         return bool(keep and keep(message)) or not excluded.isdisjoint(tool_names(message))
 
     settings = Settings(
-        budget=budget,
+        budget=budget if budget is not None or model is None else profile_window(model),
         model=None if model is None else model_name(model),
         low=low,
         reserve=reserve,
