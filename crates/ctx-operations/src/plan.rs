@@ -115,8 +115,9 @@ pub(crate) fn plan(input: Map<String, Value>) -> Result<Value, OperationError> {
     let keys = keys(&own);
     let state = given.state.filter(|state| state.model == given.model).unwrap_or_default();
     let is_continued = state.prefix.is_some_and(|prefix| prefixes(&keys).any(|own| own == prefix));
-    let pinned = positions.iter().enumerate().filter(|(_, at)| given.pinned.contains(at));
-    let pinned = pinned.map(|(own, _)| own).collect();
+    let pinned = given.pinned.iter().filter(|at| !is(at, is_note));
+    let pinned =
+        pinned.filter_map(|at| positions.partition_point(|read| read <= at).checked_sub(1)).collect();
     let mut planned = PlannedGroup::from_messages(&messages, &pinned, &meter);
     for group in planned.iter_mut().filter(|group| is_continued && !group.is_fixed) {
         let mut own = keys.get(group.messages.clone()).unwrap_or_default().iter();

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Optional, TypeVar, cast
+from typing import Any, Generic, Optional, TypeVar
 
 from .. import Plan, plan
 
@@ -58,11 +58,10 @@ def plan_messages(
 ) -> Planned[T]:
     """Choose the messages to send. ``leading`` are instructions that the framework keeps apart from the messages.
 
-    A message is sent if nothing that it was converted to is removed. Notes of earlier calls are removed. A message without
-    content is sent if the one before it is.
+    A message is sent if nothing that it was converted to is removed. Notes of earlier calls are removed.
     Raises ``CtxError`` with the code ``infeasible`` if the messages that cannot be removed exceed the budget.
     """
-    listed = _join_empty(converted)
+    listed = list(converted)
     is_pinned = settings.keep
     pinned = [
         len(leading) + at
@@ -94,32 +93,6 @@ def plan_messages(
         report=_report(planned),
         state=planned["state"],
     )
-
-
-def _join_empty(converted: Iterable[Converted]) -> list[Converted]:
-    """Join messages without content to the one before them: the engine does not read them."""
-    joined: list[Converted] = []
-    for one in converted:
-        if not _is_empty(one.message):
-            joined.append(one)
-        elif joined:
-            joined[-1] = Converted((*joined[-1].positions, *one.positions), joined[-1].message)
-    return joined
-
-
-def _is_empty(message: Mapping[str, Any]) -> bool:
-    if message.get("role") == "tool" or message.get("tool_calls"):
-        return False
-    content: Any = message.get("content")
-    parts = cast("list[object]", content) if isinstance(content, list) else [content]
-    return all(_is_blank(part) for part in parts)
-
-
-def _is_blank(part: object) -> bool:
-    if isinstance(part, dict):
-        given = cast("dict[str, object]", part)
-        return given.get("type") == "text" and _is_blank(given.get("text"))
-    return part is None or isinstance(part, str) and not part.strip()
 
 
 def _report(planned: Plan) -> dict[str, Any]:
