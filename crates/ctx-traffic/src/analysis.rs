@@ -191,6 +191,9 @@ impl LogAnalysis {
 
     fn add(&mut self, entry: &LogLine<'_>, request: RequestBlocks) {
         let index = self.requests.len();
+        if entry.is_failed {
+            return self.add_failed(entry, &request);
+        }
         let RequestBlocks { dialect, model, parameters, mut blocks, first_user, .. } = request;
         if dialect == ctx_wire::Dialect::Anthropic {
             self.drop_billing_block(&mut blocks, entry.host.as_deref());
@@ -256,6 +259,7 @@ impl LogAnalysis {
             before: predecessor.map(|found| found.request as u64 + 1),
             usage: entry.usage,
             verdict: entry.verdict.clone(),
+            is_failed: false,
             prefix_break,
             cost: prices.cost(&tokens),
             is_known_cache: rules != CacheRules::Unknown,
@@ -266,6 +270,27 @@ impl LogAnalysis {
         }
         let request = Remembered { blocks, parameters, scale, forecast, answered: entry.answered, thread };
         self.remember(index, first_user, request);
+    }
+
+    /// Adds a request that the provider refused. It is not in the provider's cache, so later ones are not compared with it.
+    fn add_failed(&mut self, entry: &LogLine<'_>, request: &RequestBlocks) {
+        self.requests.push(RequestReport {
+            index: self.requests.len() as u64 + 1,
+            line: self.lines,
+            at: entry.at,
+            model: Arc::clone(&request.model),
+            thread: self.threads.len().max(1) as u64,
+            blocks: request.blocks.len() as u64,
+            tokens: request.blocks.iter().map(|block| u64::from(block.tokens)).sum(),
+            reused: 0,
+            before: None,
+            usage: None,
+            verdict: None,
+            is_failed: true,
+            prefix_break: None,
+            cost: None,
+            is_known_cache: true,
+        });
     }
 
     /// Returns the earlier request with the longest common prefix. A request of the same model comes first, unless it has less

@@ -24,6 +24,8 @@ pub(crate) struct LogLine<'a> {
     pub(crate) usage: Option<Usage>,
     /// Why the provider says that it missed the cache.
     pub(crate) verdict: Option<String>,
+    /// Whether the provider refused the request.
+    pub(crate) is_failed: bool,
 }
 
 impl<'a> LogLine<'a> {
@@ -51,6 +53,8 @@ impl<'a> LogLine<'a> {
         let response = map.get("response").map(|raw| value(raw));
         let usage = map.get("usage").map(|raw| value(raw));
         let usage = usage.as_ref().or_else(|| usage_of(response.as_ref()?)).and_then(Usage::read);
+        let status = map.get("status").and_then(|raw| raw.get().parse::<u16>().ok());
+        let error = response.as_ref().and_then(|response| response.get("error"));
         let pointer = |path: &str| response.as_ref()?.pointer(path)?.as_str().map(str::to_owned);
         let verdicts = [
             "/diagnostics/cache_miss_reason/type",
@@ -71,6 +75,8 @@ impl<'a> LogLine<'a> {
             answered: at.map(|at| at.saturating_add(first_ms.unwrap_or(0))),
             usage,
             verdict: verdicts.iter().find_map(|path| pointer(path)),
+            is_failed: status.is_some_and(|status| status >= 400)
+                || error.is_some_and(|error| !error.is_null()),
         })
     }
 }

@@ -70,6 +70,9 @@ pub struct RequestReport {
     /// Reason of a cache miss that the provider reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
+    /// Whether the provider refused it. Failed requests cost nothing, and are not in the sums.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_failed: bool,
     /// Why the prefix of the request before was not reused.
     #[serde(rename = "break")]
     pub prefix_break: Option<PrefixBreak>,
@@ -190,6 +193,9 @@ pub struct LogTotal {
 impl LogTotal {
     pub(crate) fn add(&mut self, request: &RequestReport) {
         self.requests += 1;
+        if request.is_failed {
+            return;
+        }
         self.tokens += request.tokens;
         self.reused += request.reused;
         if let Some(usage) = request.usage {

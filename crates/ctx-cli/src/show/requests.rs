@@ -28,7 +28,7 @@ const HEADER: [&str; 7] = ["#", "time", "model", "tokens", "reused", "cost", "ca
 pub(crate) fn log(language: Language, report: &LogReport, all: bool) -> String {
     let is_short = all || report.requests.len() <= MAX_ALL;
     let wanted: Vec<&RequestReport> =
-        report.requests.iter().filter(|request| is_short || request.prefix_break.is_some()).collect();
+        report.requests.iter().filter(|request| is_short || is_notable(request)).collect();
     let limit = if all { usize::MAX } else { MAX_ROWS };
     let rows = wanted.iter().take(limit).map(|request| row(language, request)).collect();
     let mut parts = Vec::new();
@@ -52,6 +52,10 @@ pub(crate) fn log(language: Language, report: &LogReport, all: bool) -> String {
     parts.push(said(language, &total(report)) + "\n");
     parts.extend(skipped(language, report));
     parts.join("\n")
+}
+
+fn is_notable(request: &RequestReport) -> bool {
+    request.prefix_break.is_some() || request.verdict.is_some() || request.is_failed
 }
 
 /// Writes how much two requests have in common, and where they differ.
@@ -153,7 +157,15 @@ fn row(language: Language, request: &RequestReport) -> [String; 7] {
         Some(usage) => format!("{} (~{})", thousands(usage.cached), thousands(request.reused)),
         None => format!("~{}", thousands(request.reused)),
     };
-    let found = request.prefix_break.as_ref().map(|found| said(language, &break_line(found)));
+    let found = match (&request.prefix_break, &request.verdict) {
+        _ if request.is_failed => Some(phrase!("failed, not billed")),
+        (Some(found), Some(verdict)) => {
+            Some(phrase!("{change}; the provider says `{verdict}`", change = break_line(found), verdict))
+        }
+        (Some(found), None) => Some(break_line(found)),
+        (None, verdict) => verdict.as_ref().map(|verdict| phrase!("the provider says `{verdict}`", verdict)),
+    };
+    let found = found.map(|found| said(language, &found));
     [
         request.index.to_string(),
         time,

@@ -169,3 +169,24 @@ fn limits_reported_tokens() {
     }
     assert_eq!(analysis.finish().total.tokens, 6_000_000_000);
 }
+
+#[test]
+fn failed_requests_cost_nothing() {
+    let mut analysis = LogAnalysis::new(ModelTable::builtin());
+    let mut agent = Agent::new();
+    analysis.push(&json!({ "request": agent.body() }).to_string());
+    agent.clock = "10:16";
+    analysis.push(
+        &json!({ "request": agent.body(), "status": 529, "response": { "type": "error" } }).to_string(),
+    );
+    agent.clock = "10:15";
+    let verdict = json!({ "diagnostics": { "cache_miss_reason": { "type": "system_changed" } } });
+    agent.step(1);
+    analysis.push(&json!({ "request": agent.body(), "status": 200, "response": verdict }).to_string());
+    let report = analysis.finish();
+    let [first, failed, last] = &*report.requests else { panic!("three requests") };
+    assert!(failed.is_failed && failed.cost.is_none() && failed.prefix_break.is_none());
+    assert_eq!(report.total.tokens, first.tokens + last.tokens);
+    assert_eq!((last.before, &last.prefix_break), (Some(1), &None));
+    assert_eq!(last.verdict.as_deref(), Some("system_changed"));
+}
