@@ -14,8 +14,9 @@ import litellm
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from litellm import CustomLLM, ModelResponse
+from litellm import ModelResponse
 from litellm.exceptions import ContextWindowExceededError
+from litellm.llms.custom_llm import CustomLLM
 from litellm.types.utils import CallTypes
 
 import ctx
@@ -71,7 +72,7 @@ async def run_loop(name: str = "a") -> tuple[list[dict[str, Any]], list[dict[str
         await litellm.acompletion("scripted/model", messages=messages, tools=TOOLS)
         function = {"name": "read_report", "arguments": json.dumps({"place": agent_loop.argument(step)})}
         call = {"id": f"call_{name}_{step}", "type": "function", "function": function}
-        new = [
+        new: list[dict[str, Any]] = [
             {"role": "assistant", "content": "", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": call["id"], "content": agent_loop.result(step)},
         ]
@@ -184,7 +185,8 @@ def test_keeps_messages_as_they_are(messages: list[dict[str, Any]], budget: int)
 
     def run(limit: int) -> list[dict[str, Any]]:
         data = {"model": "m", "messages": messages}
-        return asyncio.run(CtxLogger(limit).async_pre_call_deployment_hook(data, CallTypes.acompletion))["messages"]
+        planned = asyncio.run(CtxLogger(limit).async_pre_call_deployment_hook(data, CallTypes.acompletion))
+        return list(planned["messages"])
 
     everything = run(1_000_000)
     assert len(everything) == len(messages) and all(one is other for one, other in zip(everything, messages))

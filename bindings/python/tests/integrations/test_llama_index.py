@@ -158,7 +158,8 @@ def _messages(draw: st.DrawFn) -> list[ChatMessage]:
             continue
         ids = [f"{number}_{at}" for at in range(draw(st.integers(1, 3)))]
         if draw(st.booleans()):
-            calls = [ToolCallBlock(tool_call_id=one, tool_name="f", tool_kwargs=draw(st.sampled_from(["{ }", {"a": 1}]))) for one in ids]
+            arguments: Any = draw(st.sampled_from(["{ }", {"a": 1}]))
+            calls = [ToolCallBlock(tool_call_id=one, tool_name="f", tool_kwargs=arguments) for one in ids]
             messages.append(ChatMessage(role="assistant", blocks=[*blocks, *calls], additional_kwargs=extra))
         else:
             older = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{ }"}} for one in ids]

@@ -218,7 +218,8 @@ def _messages(draw: st.DrawFn) -> list[ModelMessage]:
             messages.append(ModelResponse(said, run_id="r", provider_details={"x": 1}))
             continue
         ids = [f"{number}_{at}" for at in range(draw(st.integers(1, 3)))]
-        messages.append(ModelResponse([*said, *(ToolCallPart("f", draw(st.sampled_from(["{ }", {"a": 1}])), one) for one in ids)]))
+        arguments: Any = draw(st.sampled_from(["{ }", {"a": 1}]))
+        messages.append(ModelResponse([*said, *(ToolCallPart("f", arguments, one) for one in ids)]))
         results: list[Any] = [ToolReturnPart("f", draw(_TEXT), tool_call_id=one, metadata={"m": 1}) for one in ids]
         more: list[Any] = draw(st.lists(_REQUEST_PART, max_size=2))
         messages.append(ModelRequest(draw(st.permutations([*results, *more]))))
