@@ -178,7 +178,8 @@ def test_session_keeps_all_items_and_returns_the_plan() -> None:
         await Runner.run(make_agent(model), "Go on.", session=CtxSession(store, 4_000), run_config=config)
         assert len(model.inputs[0]) < 41
         assert len(await store.get_items()) == 40 + 1 + 3 * 2 + 1
-        assert (await session.pop_item() or {}).get("role") == "assistant"
+        popped: Any = await session.pop_item()
+        assert popped["role"] == "assistant"
         await session.clear_session()
         assert await session.get_items() == []
 

@@ -157,6 +157,29 @@ def test_raises_if_infeasible(capability: Any) -> None:
     assert script.recorded.requests == []
 
 
+def test_moves_cache_points_of_removed_messages() -> None:
+    point = CachePoint(ttl="1h")
+    seen: list[list[ModelMessage]] = []
+
+    async def reply(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        seen.append(messages)
+        return ModelResponse([TextPart("ok")])
+
+    history: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("Begin.")]),
+        ModelResponse([TextPart("ok")]),
+        ModelRequest([UserPromptPart(["Marked. " * 400, point])]),
+        ModelResponse([TextPart("lorem " * 400)]),
+    ]
+    capability = CtxCapability(600, keep=lambda message: message is history[0])
+    agent = Agent(FunctionModel(reply), capabilities=[capability])
+    result = asyncio.run(agent.run("Go on.", message_history=history))
+    first = seen[0][0].parts[0]
+    assert isinstance(first, UserPromptPart) and first.content == ["Begin.", point]
+    assert "Marked" not in str(seen[0]) and "Marked" in str(result.all_messages())
+    assert history[0].parts[0].content == "Begin."  # type: ignore[union-attr]
+
+
 def test_rebuilds_a_request_with_its_remaining_parts() -> None:
     long = "lorem ipsum " * 60
     answered = ModelRequest(
@@ -218,7 +241,8 @@ def _messages(draw: st.DrawFn) -> list[ModelMessage]:
             messages.append(ModelResponse(said, run_id="r", provider_details={"x": 1}))
             continue
         ids = [f"{number}_{at}" for at in range(draw(st.integers(1, 3)))]
-        messages.append(ModelResponse([*said, *(ToolCallPart("f", draw(st.sampled_from(["{ }", {"a": 1}])), one) for one in ids)]))
+        arguments: Any = draw(st.sampled_from(["{ }", {"a": 1}]))
+        messages.append(ModelResponse([*said, *(ToolCallPart("f", arguments, one) for one in ids)]))
         results: list[Any] = [ToolReturnPart("f", draw(_TEXT), tool_call_id=one, metadata={"m": 1}) for one in ids]
         more: list[Any] = draw(st.lists(_REQUEST_PART, max_size=2))
         messages.append(ModelRequest(draw(st.permutations([*results, *more]))))

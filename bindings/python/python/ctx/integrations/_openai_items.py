@@ -84,8 +84,10 @@ def _parts(content: Any) -> list[Any]:
 
 
 def _part(part: Any) -> Any:
-    given = cast("dict[str, Any]", part if isinstance(part, dict) else {})
-    return {**given, "type": "text"} if given.get("type") in ("input_text", "output_text") else part
+    if not isinstance(part, dict):
+        return part
+    given = cast("dict[str, Any]", part)
+    return {**given, "type": "text"} if given.get("type") in ("input_text", "output_text") else given
 
 
 def _json(item: Any) -> str:

@@ -6,9 +6,17 @@ import dataclasses
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Union, cast
+from typing import Any, Optional, Union, cast
 
-from pydantic_ai.messages import BinaryContent, ModelMessage, ModelRequestPart, ModelResponse, ToolCallPart
+from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    ModelMessage,
+    ModelRequestPart,
+    ModelResponse,
+    ToolCallPart,
+    UserPromptPart,
+)
 
 from ._planning import Converted
 
@@ -43,7 +51,7 @@ def split_messages(messages: Iterable[ModelMessage]) -> list[Unit]:
 
 
 def join_units(messages: Sequence[ModelMessage], units: Iterable[Unit]) -> list[ModelMessage]:
-    """Return the messages of units: the given objects, or a new request if only some of its parts are among the units."""
+    """Return the messages of units: the given objects, or a new request if some of its parts are missing or copies."""
     contents: dict[int, list[Any]] = {}
     for unit in units:
         contents.setdefault(unit.at, []).append(unit.content)
@@ -52,11 +60,32 @@ def join_units(messages: Sequence[ModelMessage], units: Iterable[Unit]) -> list[
         kept = contents.get(at, [])
         if isinstance(message, ModelResponse):
             joined.extend(kept)
-        elif len(kept) == len(message.parts):
+        elif len(kept) == len(message.parts) and all(one is part for one, part in zip(kept, message.parts)):
             joined.append(message)
         elif kept:
             joined.append(dataclasses.replace(message, parts=kept))
     return joined
+
+
+def cache_mark(unit: Unit) -> Optional[CachePoint]:
+    """Return the last cache point of a user prompt."""
+    parts = _prompt_parts(unit) or ()
+    return next((part for part in reversed(parts) if isinstance(part, CachePoint)), None)
+
+
+def add_cache_mark(unit: Unit, mark: CachePoint) -> Optional[Unit]:
+    """Return a copy of a user prompt with a cache point at the end."""
+    parts = _prompt_parts(unit)
+    if not parts:
+        return None
+    return dataclasses.replace(unit, content=dataclasses.replace(cast("Any", unit.content), content=[*parts, mark]))
+
+
+def _prompt_parts(unit: Unit) -> Optional[list[Any]]:
+    if not isinstance(unit.content, UserPromptPart):
+        return None
+    content = unit.content.content
+    return [content] if isinstance(content, str) else list(content)
 
 
 def removed_messages(messages: Sequence[ModelMessage], units: Iterable[Unit]) -> list[ModelMessage]:

@@ -12,6 +12,7 @@ from litellm.exceptions import ContextWindowExceededError
 from litellm.integrations.custom_logger import CustomLogger
 
 from .. import CtxError
+from ._cache_marks import move_cache_marks
 from ._plan_states import PlanStates, conversation_key
 from ._planning import Converted, Settings, plan_messages
 
@@ -98,7 +99,7 @@ class CtxLogger(CustomLogger):
             raise ContextWindowExceededError(str(error), model, provider) from error
         self._states.set(key, planned.state)
         note = [{"role": "user", "content": planned.note}] if planned.note else []
-        sent = [*planned.kept, *note]
+        sent = [*move_cache_marks(given, planned.kept, _mark, _add_mark), *note]
         self._planned.set(_hash(sent), {})
         if self._settings.on_report is not None:
             self._settings.on_report(planned.report)
@@ -126,6 +127,32 @@ def _tools(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     parameters = cast("dict[str, Any]", shape) if isinstance(shape, dict) else {"format": repr(shape)}
     function = {"name": "response_format", "description": "", "parameters": parameters}
     return [*tools, {"type": "function", "function": function}]
+
+
+# Parts that may have a cache mark. Reasoning may not.
+_MARKABLE = ("text", "image_url", "file", "document")
+
+
+def _mark(message: Mapping[str, Any]) -> Optional[Any]:
+    """Return the last cache mark of a message: one of its own, or of a part."""
+    marks = [part.get("cache_control") for part in (message, *_parts(message))]
+    return next((mark for mark in reversed(marks) if mark), None)
+
+
+def _add_mark(message: dict[str, Any], mark: Any) -> Optional[dict[str, Any]]:
+    parts = _parts(message)
+    if not parts or parts[-1].get("type") not in _MARKABLE:
+        return None
+    return {**message, "content": [*parts[:-1], {**parts[-1], "cache_control": mark}]}
+
+
+def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    content: Any = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    if not isinstance(content, list):
+        return []
+    return [cast("dict[str, Any]", part) for part in cast("list[object]", content) if isinstance(part, dict)]
 
 
 def _hash(messages: Sequence[Mapping[str, Any]]) -> str:

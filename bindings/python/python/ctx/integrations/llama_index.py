@@ -9,12 +9,13 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, Optional, cast
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.llms.types import CachePoint, ChatMessage, MessageRole
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.memory import BaseMemoryBlock, Memory
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 
 from .. import count, recall
+from ._cache_marks import move_cache_marks
 from ._plan_states import PlanStates
 from ._planning import Converted, Settings, plan_messages
 
@@ -64,7 +65,7 @@ class CtxMemory(Memory):
         if self.on_report is not None:
             self.on_report(planned.report)
         note = [ChatMessage(planned.note, role=MessageRole.USER)] if planned.note else []
-        return [*planned.kept, *note]
+        return [*move_cache_marks(messages, planned.kept, _cache_point, _add_cache_point), *note]
 
     async def _manage_queue(self) -> None:
         """Archive nothing: a read plans all messages."""
@@ -102,6 +103,14 @@ class CtxMemoryBlock(BaseMemoryBlock[str]):
         while lines and count("\n".join(lines), self.model) > limit:
             lines.pop()
         return "\n".join(lines) or None
+
+
+def _cache_point(message: ChatMessage) -> Optional[CachePoint]:
+    return next((block for block in reversed(message.blocks) if isinstance(block, CachePoint)), None)
+
+
+def _add_cache_point(message: ChatMessage, mark: CachePoint) -> Optional[ChatMessage]:
+    return message.model_copy(update={"blocks": [*message.blocks, mark]}) if message.blocks else None
 
 
 def convert_message(message: ChatMessage) -> dict[str, Any]:

@@ -15,9 +15,18 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 
+from ._cache_marks import move_cache_marks
 from ._plan_states import PlanStates
 from ._planning import Planned, Settings, plan_messages
-from ._pydantic_messages import Unit, convert_units, join_units, removed_messages, split_messages
+from ._pydantic_messages import (
+    Unit,
+    add_cache_mark,
+    cache_mark,
+    convert_units,
+    join_units,
+    removed_messages,
+    split_messages,
+)
 
 __all__ = ["CtxCapability", "CtxHistoryProcessor"]
 
@@ -55,8 +64,9 @@ class CtxCapability(AbstractCapability[Any]):
         messages = list(request_context.messages)
         model = self._settings.model or request_context.model.model_name
         key = f"{ctx.agent.name if ctx.agent else None} {ctx.conversation_id}"
+        units = split_messages(messages)
         planned = _plan(
-            messages,
+            units,
             replace(self._settings, model=model),
             leading=_leading(messages, request_context.model_request_parameters),
             tools=_tools(request_context.model_request_parameters),
@@ -64,7 +74,8 @@ class CtxCapability(AbstractCapability[Any]):
         )
         self._states.set(key, planned.state)
         note = [ModelRequest([UserPromptPart(planned.note)])] if planned.note else []
-        return replace(request_context, messages=[*join_units(messages, planned.kept), *note])
+        kept = move_cache_marks(units, planned.kept, cache_mark, add_cache_mark)
+        return replace(request_context, messages=[*join_units(messages, kept), *note])
 
     @classmethod
     def get_serialization_name(cls) -> Optional[str]:
@@ -98,21 +109,20 @@ class CtxHistoryProcessor:
 
     async def __call__(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         """Return the history to keep."""
-        planned = _plan(messages, self._settings, leading=_leading(messages, None))
+        planned = _plan(split_messages(messages), self._settings, leading=_leading(messages, None))
         if planned.removed:
             self._archive(removed_messages(messages, planned.removed))
         return join_units(messages, planned.kept)
 
 
 def _plan(
-    messages: Sequence[ModelMessage],
+    units: Sequence[Unit],
     settings: Settings,
     *,
     leading: Sequence[Mapping[str, Any]],
     tools: Sequence[Mapping[str, Any]] = (),
     state: Optional[Mapping[str, Any]] = None,
 ) -> Planned[Unit]:
-    units = split_messages(messages)
     is_pinned = settings.keep
 
     def keep(unit: Unit) -> bool:
