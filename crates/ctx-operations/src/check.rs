@@ -22,6 +22,8 @@ pub enum DocumentKind {
     Format(Format),
     /// A request body in an API dialect.
     RequestBody(Dialect),
+    /// JSON lines with a request each.
+    RequestLog,
     /// `case.yaml`: the turn of a case of `ctx test`. Only a program that reads folders knows it.
     Case,
     /// `ctx.toml`: defaults for the command line. Only a program that reads folders knows it.
@@ -39,6 +41,7 @@ impl DocumentKind {
         match self {
             Self::Format(format) => format.id(),
             Self::RequestBody(_) => "request_body",
+            Self::RequestLog => "request_log",
             Self::Case => "case",
             Self::Config => "config",
         }
@@ -54,6 +57,7 @@ impl DocumentKind {
             Self::RequestBody(Dialect::Gemini) => "a Gemini request body",
             Self::RequestBody(Dialect::Completion) => "a text completion request body",
             Self::RequestBody(_) => "a request body",
+            Self::RequestLog => "a log of requests",
             Self::Case => "a case of `ctx test`",
             Self::Config => "defaults for the command line",
         }
@@ -87,6 +91,9 @@ pub fn look(
     }
     if let Some((dialect, found)) = request_body(bytes, name, models) {
         return Ok((DocumentKind::RequestBody(dialect), found));
+    }
+    if let Some(found) = request_log(bytes, name, models) {
+        return Ok((DocumentKind::RequestLog, found));
     }
     let Some(DocumentKind::Format(format)) = named else { return Err(unknown) };
     let (kind, mut found) = look_as(format, (bytes, name), models, of_agent)?;
@@ -145,6 +152,29 @@ fn request_body(bytes: &[u8], name: &str, models: &ModelTable) -> Option<(Dialec
     let document = Document::read(bytes, name).ok()?;
     let dialect = lint::detect(&document.value)?;
     Some((dialect, of_body(&document, dialect, name, models)))
+}
+
+/// Looks at each request of a log: bodies, or objects with a `request`. Returns `None` if no line has one.
+fn request_log(bytes: &[u8], name: &str, models: &ModelTable) -> Option<Vec<Diagnostic>> {
+    let document = Document::read(bytes, name).ok()?;
+    let (mut found, mut is_log) = (Vec::new(), false);
+    for (index, line) in document.value.as_array()?.iter().enumerate() {
+        let places = ["", "/request", "/request/body", "/body"];
+        let body = places.iter().find_map(|place| {
+            let body = line.pointer(place)?;
+            Some((place, body, lint::detect(body)?))
+        });
+        let Some((place, body, dialect)) = body else { continue };
+        is_log = true;
+        found.extend(lint::check_for(body, dialect, rules_of(body, models)).into_iter().map(
+            |mut finding| {
+                let inner = finding.location.pointer.take().unwrap_or_default();
+                finding.location.pointer = Some(format!("/{index}{place}{inner}"));
+                finding.in_document(name)
+            },
+        ));
+    }
+    is_log.then_some(found)
 }
 
 /// Looks at a request body as the provider of an API dialect does, by the rules of the model that it names.

@@ -141,7 +141,12 @@ pub(crate) fn outline_total(language: Language, outline: &RequestOutline) -> Str
         let (input, cached) = (tokens(usage.input), thousands(usage.cached));
         phrase!("counted by the provider: {input}, {cached} of them from the cache", input, cached)
     });
-    let model = phrase!("model {model}, API {api}", model = &*outline.model, api = outline.api);
+    let (name, api) = (&*outline.model, outline.api);
+    let model = if name.is_empty() {
+        phrase!("API {api}", api)
+    } else {
+        phrase!("model {model}, API {api}", model = name, api)
+    };
     let lines = sections.chain([sum]).chain(usage).chain([model]);
     lines.map(|line| said(language, &line) + "\n").collect()
 }

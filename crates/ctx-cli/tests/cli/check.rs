@@ -273,3 +273,24 @@ fn wide_text_moves_no_mark() {
     let printed = folder.ctx("check a.yaml");
     assert!(printed.contains("unknown macro `usr`\n --> a.yaml:2:16\n"), "{printed}");
 }
+
+#[test]
+fn checks_each_request_of_a_log() {
+    let good = r#"{"model":"gpt-5","messages":[{"role":"user","content":"Hi"}]}"#;
+    let bad = r#"{"at":"2026-11-29T10:15:00Z","request":{"model":"claude-opus-5","system":"Be brief.","messages":[{"role":"user","content":"Hi"}]}}"#;
+    let log = [good, bad, good].join("\n");
+    assert_snapshot!(ctx("check log.jsonl", &[("log.jsonl", &log)]), @r#"
+    exit code 1
+    === output
+    checked `log.jsonl` as a log of requests
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0530]: required parameter `max_tokens` is missing
+     --> log.jsonl:2:40
+      |
+    2 | ...00Z","request":{"model":"claude-opus-5","system":"Be brief.","messages":[{"role":"user","content":"Hi"}]}}
+      |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: correct the field; the provider rejects the request
+    "#);
+}
