@@ -9,6 +9,7 @@ use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
 use ctx_traffic::{LogAnalysis, LogReport};
 use ctx_wire::lint;
+use serde::de::IgnoredAny;
 
 use crate::error::Result;
 use crate::files;
@@ -73,7 +74,10 @@ pub fn body(bytes: &[u8], name: &str) -> Option<String> {
     let document = Document::read(bytes, name).ok()?.value;
     // The output of `ctx assemble --json` also has messages.
     let is_body = document.get("report").is_none() && lint::detect(&document).is_some();
-    is_body.then(|| String::from_utf8_lossy(bytes).into_owned())
+    // A body in another encoding or in YAML is written as JSON.
+    let is_json = || serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+    is_body
+        .then(|| if is_json() { String::from_utf8_lossy(bytes).into_owned() } else { document.to_string() })
 }
 
 /// Reads a request of a log as a line, by its number in the report. `None` if the log does not have it.
@@ -141,9 +145,10 @@ pub(crate) fn log_files(path: &Path) -> Result<Vec<PathBuf>> {
     };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).map_err(|error| unreadable(&error))? {
-        let entry = entry.map_err(|error| unreadable(&error))?.path();
-        if !entry.is_dir() && is_log(&entry) {
-            found.push(entry);
+        let entry = entry.map_err(|error| unreadable(&error))?;
+        // Ignores links, which can point out of the folder, and pipes, which can wait forever.
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) && is_log(&entry.path()) {
+            found.push(entry.path());
         }
     }
     found.sort();
@@ -180,6 +185,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.jsonl"), "one\ntwo\n").unwrap();
         std::fs::write(folder.path().join("b.jsonl"), "three").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("c.jsonl")).unwrap();
         let paths = log_files(folder.path()).unwrap();
         let lines = read_lines(&paths, [3, 1]).unwrap().unwrap();
         assert_eq!(lines.map(|line| line.trim().to_owned()), ["three", "one"]);

@@ -28,11 +28,19 @@ pub fn transcript_folders() -> Vec<PathBuf> {
     folders.into_iter().flatten().collect()
 }
 
-/// Returns the newest transcript of Claude Code or Codex in a project folder.
-pub fn newest_transcript(project: &Path) -> Option<PathBuf> {
+/// Returns the transcript of the current conversation. This is the session of Claude Code with the given id. If there is no
+/// such session, it is the newest transcript of Claude Code or Codex in a project folder.
+pub fn current_transcript(project: &Path, session: Option<&str>) -> Option<PathBuf> {
     let mut found = Vec::new();
     if let Some(folder) = claude_code() {
-        found.extend(transcripts(&folder.join(claude_code_name(project))).into_iter().next());
+        let all = transcripts(&folder.join(claude_code_name(project)));
+        let is_named =
+            |path: &Path| session.is_some() && path.file_stem().and_then(|name| name.to_str()) == session;
+        let named = all.iter().find(|(_, path)| is_named(path));
+        if let Some((_, path)) = named {
+            return Some(path.clone());
+        }
+        found.extend(all.into_iter().next());
     }
     if let Some(folder) = codex() {
         let newest = transcripts(&folder).into_iter().take(MAX_SEARCHED);
@@ -57,9 +65,11 @@ fn add_transcripts(folder: &Path, depth: usize, found: &mut Vec<(SystemTime, Pat
             return;
         }
         // Ignores links, which can point out of the folder, and sub-agents, which do not talk with the user.
-        if kind.is_dir() && depth > 0 && entry.file_name() != "subagents" {
+        let name = entry.file_name();
+        if kind.is_dir() && depth > 0 && name != "subagents" {
             add_transcripts(&path, depth - 1, found);
         } else if kind.is_file()
+            && !name.to_string_lossy().starts_with("agent-")
             && path.extension().is_some_and(|extension| extension == "jsonl")
             && let Ok(time) = entry.metadata().and_then(|metadata| metadata.modified())
         {
@@ -113,6 +123,7 @@ mod tests {
         for folder in [&day, &agents] {
             fs::create_dir_all(folder).unwrap();
             fs::write(folder.join("rollout-1.jsonl"), r#"{"payload":{"cwd":"/work"}}"#).unwrap();
+            fs::write(folder.join("agent-1.jsonl"), "").unwrap();
         }
         fs::write(day.join("notes.md"), "").unwrap();
         let found = transcripts(folder.path());

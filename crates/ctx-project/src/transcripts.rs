@@ -86,7 +86,8 @@ impl LogLosses {
 
 /// Returns whether a coding agent wrote a message by itself, such as a list of its tools. Requests repeat these messages.
 pub fn is_reminder(message: &Message) -> bool {
-    message.text().starts_with("<system-reminder>")
+    let text = message.text();
+    text.starts_with("<system-reminder>") && text.trim_end().ends_with("</system-reminder>")
 }
 
 /// Returns the conversation of a transcript, with diagnostics.

@@ -7,8 +7,8 @@ use ctx_engine::{Compile, Context, Engine, Format, Switches};
 use ctx_preset_import::{decode, detect};
 use ctx_processors::internal::ids;
 use ctx_tokens::internal::{MAX_TOKENS, message_cost, tools_cost};
-use ctx_tokens::{Counter, ModelFacts};
-use ctx_traffic::LogReport;
+use ctx_tokens::{Counter, ModelFacts, ModelTable};
+use ctx_traffic::{LogReport, RequestOutline};
 use ctx_types::ports::{TokenCounter as _, ToolDefinition};
 use ctx_types::{Diagnostic, Phrase, Text, TurnInput, count_of, phrase};
 use serde_json::{Value, json};
@@ -50,7 +50,13 @@ pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit
     let model = model.or_else(|| text_of("model"));
     let model = model.as_deref();
     let counted_for = Model { name: model, table: models };
-    let counted = if body.is_some() || is_conversation(&bytes, &name) {
+    let is_conversation = is_conversation(&bytes, &name);
+    let outline = body.as_ref().filter(|_| !is_conversation);
+    let outline = outline.and_then(|body| RequestOutline::read(&ModelTable::builtin(), &body.to_string()));
+    let counted = if let Some(outline) = outline {
+        let json = json!({ "kind": "request", "tokens": outline.tokens, "model": &*outline.model, "encoding": outline.encoding, "isExact": outline.is_exact });
+        Counted { text: show::requests::outline_total(language, &outline), json }
+    } else if is_conversation {
         let tools = body.as_ref().and_then(|body| body.get("tools")?.as_array()).into_iter().flatten();
         let tools: Vec<ToolDefinition> = tools.flat_map(read_tools).collect();
         let file = InputFile { bytes: Some(bytes), ..file.into() };

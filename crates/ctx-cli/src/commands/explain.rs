@@ -23,7 +23,8 @@ use ctx_traffic::RequestOutline;
 /// Assembles one context and prints what explains it.
 pub(crate) fn run(language: Language, arguments: &ExplainArguments) -> Result<Exit> {
     let wanted = arguments.message.as_ref().or(arguments.message_behind.as_ref());
-    if let Some(file) = &arguments.turn.setup.agent
+    let is_turn = arguments.turn.session.is_some() || arguments.html.is_some();
+    if let Some(file) = arguments.turn.setup.agent.as_ref().filter(|_| !is_turn)
         && let Some(exit) = request(language, file, wanted, arguments)?
     {
         return Ok(exit);

@@ -42,8 +42,11 @@ pub(crate) fn run(language: Language, arguments: &McpArguments) -> Result<Exit> 
     }
     let allowed = AllowedPaths::new([folder.clone()].into_iter().chain(named).chain(transcript_folders()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    runtime.map_err(|error| not_started(&error))?.block_on(serve(McpServer::new(folder, allowed)))?;
-    Ok(Exit::Success)
+    let runtime = runtime.map_err(|error| not_started(&error))?;
+    let served = runtime.block_on(serve(McpServer::new(folder, allowed)));
+    // Does not wait for tools whose client is gone.
+    runtime.shutdown_background();
+    served.map(|()| Exit::Success)
 }
 
 async fn serve(server: McpServer) -> Result<()> {

@@ -12,8 +12,8 @@ use ctx_project::compress::messages;
 use ctx_project::error::{ProjectError, Result};
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::request_log;
-use ctx_project::transcript_folders::{newest_transcript, transcripts};
-use ctx_project::transcripts::{LogLosses, is_reminder};
+use ctx_project::transcript_folders::{self, current_transcript};
+use ctx_project::transcripts::{self, LogLosses, is_reminder};
 use ctx_project::{Sources, files, unusable};
 use ctx_tokens::internal::tools_cost;
 use ctx_tokens::{Counter, ModelTable};
@@ -48,6 +48,9 @@ const MAX_WORK: usize = 2;
 /// Maximum number of transcripts to search in a folder, the newest first.
 const MAX_TRANSCRIPTS: usize = 50;
 
+/// Maximum total size of the transcripts to search in a folder, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
 /// Text for the system prompt of the agent.
 const INSTRUCTIONS: &str = "\
 After a compaction, earlier messages of this conversation are only summarized. If a detail such as a path, id, number or \
@@ -64,7 +67,7 @@ struct State {
     /// The folder in which the agent works.
     folder: PathBuf,
     allowed: AllowedPaths,
-    work: Semaphore,
+    work: Arc<Semaphore>,
     reports: Mutex<Reports>,
 }
 
@@ -73,11 +76,13 @@ struct State {
 struct RecallInput {
     /// Words to search for.
     query: String,
-    /// Conversation, transcript, or folder of transcripts. Default: the newest transcript of Claude Code or Codex in
-    /// this folder, which is the current conversation.
+    /// Conversation, transcript, or folder of transcripts. Default: the current session of Claude Code, or the newest
+    /// transcript of Codex in this folder.
     path: Option<String>,
     /// Maximum tokens of the result. Default: 1000.
     budget: Option<u64>,
+    /// Page of the result, from 1.
+    page: Option<usize>,
 }
 
 /// Arguments of `explain_request`.
@@ -105,7 +110,7 @@ struct DiffInput {
 /// Arguments of `what_was_lost`.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LossInput {
-    /// Transcript or log. Default: the newest transcript of Claude Code or Codex in this folder.
+    /// Transcript or log. Default: the current session of Claude Code, or the newest transcript of Codex in this folder.
     path: Option<String>,
     /// Page of the result, from 1.
     page: Option<usize>,
@@ -125,7 +130,7 @@ struct CountInput {
 #[tool_router]
 impl McpServer {
     pub(super) fn new(folder: PathBuf, allowed: AllowedPaths) -> Self {
-        let (work, reports) = (Semaphore::new(MAX_WORK), Mutex::default());
+        let (work, reports) = (Arc::new(Semaphore::new(MAX_WORK)), Mutex::default());
         Self { state: Arc::new(State { folder, allowed, work, reports }) }
     }
 
@@ -135,7 +140,7 @@ impl McpServer {
         annotations(title = "Recall", read_only_hint = true)
     )]
     async fn recall(&self, Parameters(input): Parameters<RecallInput>) -> CallToolResult {
-        self.perform(None, move |state| state.recall(&input)).await
+        self.perform(input.page, move |state| state.recall(&input)).await
     }
 
     #[tool(
@@ -213,8 +218,13 @@ impl McpServer {
         let failed = |text: String| CallToolResult::error(vec![ContentBlock::text(text)]);
         let state = Arc::clone(&self.state);
         let working = async {
-            let _permit = self.state.work.acquire().await;
-            tokio::task::spawn_blocking(move || work(&state)).await
+            let permit = Arc::clone(&state.work).acquire_owned().await;
+            let work = move || {
+                // Held to the end of the work, also after a timeout.
+                let _permit = permit;
+                work(&state)
+            };
+            tokio::task::spawn_blocking(work).await
         };
         match tokio::time::timeout(MAX_TIME, working).await {
             Ok(Ok(Ok(report))) => {
@@ -234,7 +244,8 @@ impl State {
         if let Some(path) = path {
             return self.allowed.resolve(path);
         }
-        newest_transcript(&self.folder).ok_or_else(|| {
+        let session = std::env::var("CLAUDE_CODE_SESSION_ID").ok();
+        current_transcript(&self.folder, session.as_deref()).ok_or_else(|| {
             unusable!("no transcript of Claude Code or Codex for this folder; name a file in `path`")
         })
     }
@@ -311,7 +322,7 @@ impl State {
         };
         let model = input.model.as_deref().or(match &given {
             CountedInput::Messages { model, .. } => model.as_deref(),
-            CountedInput::Text(_) => None,
+            CountedInput::Text(_) | CountedInput::Request(_) => None,
         });
         let facts = models.lookup(model.unwrap_or_default()).0;
         let counter = Counter::for_model(&facts).0;
@@ -321,10 +332,15 @@ impl State {
             CountedInput::Messages { messages, tools, .. } => {
                 meter.messages(messages) + u64::from(tools_cost(tools, &facts, &counter))
             }
+            CountedInput::Request(outline) => outline.tokens,
         };
         let encoding = counter.kind().name();
+        let way = if counter.is_exact() { "exact" } else { "estimated" };
         let values = json!({ "tokens": tokens, "encoding": encoding, "isExact": counter.is_exact() });
-        Ok(Report { text: format!("{tokens} tokens ({encoding})\n"), data: ReportData::Values(values) })
+        Ok(Report {
+            text: format!("{tokens} tokens, {way} ({encoding})\n"),
+            data: ReportData::Values(values),
+        })
     }
 }
 
@@ -332,18 +348,21 @@ impl State {
 enum CountedInput {
     Text(String),
     Messages { messages: Vec<Message>, tools: Vec<ToolDefinition>, model: Option<String> },
+    Request(Box<RequestOutline>),
 }
 
 impl CountedInput {
     fn read(path: &Path) -> Result<Self> {
         let name = files::name(path);
         let bytes = Sources::default().read(path, &name)?;
-        let body =
-            request_log::body(&bytes, &name).and_then(|body| serde_json::from_str::<Value>(&body).ok());
+        let body = request_log::body(&bytes, &name);
         let file = InputFile { bytes: Some(bytes.clone()), ..path.into() };
         let Ok(read) = inputs::conversation(&file, &mut Sources::default()) else {
-            return Ok(Self::Text(String::from_utf8_lossy(&bytes).into_owned()));
+            let outline = body.and_then(|body| RequestOutline::read(&ModelTable::builtin(), &body));
+            let text = || Self::Text(String::from_utf8_lossy(&bytes).into_owned());
+            return Ok(outline.map_or_else(text, |outline| Self::Request(Box::new(outline))));
         };
+        let body = body.and_then(|body| serde_json::from_str::<Value>(&body).ok());
         let tools = body.as_ref().and_then(|body| body.get("tools")?.as_array()).into_iter().flatten();
         let model = body.as_ref().and_then(|body| body.get("model")?.as_str().map(str::to_owned));
         Ok(Self::Messages {
@@ -357,14 +376,22 @@ impl CountedInput {
 /// Reads a conversation, or the newest transcripts of a folder as one conversation.
 fn read_conversations(path: &Path) -> Result<Session> {
     let read = |path: &Path| -> Result<Session> {
+        if let Some(transcript) = transcripts::open(path)? {
+            return Ok(transcript.session);
+        }
         Ok(inputs::conversation(&InputFile::from(path), &mut Sources::default())?.value)
     };
     if !path.is_dir() {
         let nodes = searchable(&read(path)?, "");
         return Ok(Session::linear("conversation", nodes).0);
     }
-    let mut newest: Vec<PathBuf> =
-        transcripts(path).into_iter().take(MAX_TRANSCRIPTS).map(|(_, path)| path).collect();
+    let mut size = 0;
+    let is_small = |path: &PathBuf| {
+        size += path.metadata().map_or(0, |file| file.len());
+        size <= MAX_BYTES
+    };
+    let newest = transcript_folders::transcripts(path).into_iter().take(MAX_TRANSCRIPTS);
+    let mut newest: Vec<PathBuf> = newest.map(|(_, path)| path).take_while(is_small).collect();
     newest.reverse();
     let mut nodes: Vec<Node> = Vec::new();
     for path in &newest {
@@ -387,7 +414,7 @@ fn searchable(session: &Session, prefix: &str) -> Vec<Node> {
     let mut searches = HashSet::new();
     let is_searchable = |(id, node): &(&NodeId, &Node)| {
         let message = node.to_message(id);
-        let calls = message.tool_calls.iter().filter(|call| call.name.ends_with("recall"));
+        let calls = message.tool_calls.iter().filter(|call| is_recall(&call.name));
         let known = searches.len();
         searches.extend(calls.map(|call| call.id.clone()));
         let is_result = message.tool_call_id.as_ref().is_some_and(|id| searches.contains(id));
@@ -395,4 +422,9 @@ fn searchable(session: &Session, prefix: &str) -> Vec<Node> {
     };
     let found: Vec<_> = path.into_iter().filter(is_searchable).collect();
     found.into_iter().map(|(id, node)| node.clone().with_id(NodeId::from(format!("{prefix}{id}")))).collect()
+}
+
+/// Returns whether a tool is `recall` of this server, as agents name it.
+fn is_recall(name: &str) -> bool {
+    name == "recall" || name.starts_with("mcp__") && name.contains("ctx") && name.ends_with("__recall")
 }
