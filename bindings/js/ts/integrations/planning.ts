@@ -1,0 +1,190 @@
+/** Planning shared by the integrations: from a framework's messages to those to send. */
+
+import { type Plan, plan } from "ctx-engine";
+
+/** The options that all integrations have. */
+export interface Options<M> {
+  /** The maximum tokens of a request, with its tools, `reserve` and recalled lines. Default: the window of `model`. */
+  budget?: number | undefined;
+  /** The model whose tokens are counted. */
+  model?: string | undefined;
+  /** The share of the budget that remains after a cut, from 0.3 to 1. Default: 0.6. */
+  low?: number | undefined;
+  /** Tokens kept free for the response. Default: 0. */
+  reserve?: number | undefined;
+  /** The maximum tokens for lines of removed messages, in a last user message. Default: 0. */
+  recall?: number | undefined;
+  /** Returns whether a message is never removed. */
+  keep?: ((message: M) => boolean) | undefined;
+  /** Receives the report of each call. */
+  onReport?: ((report: Report) => void) | undefined;
+}
+
+/** The plan of a call as numbers of messages. */
+export interface Report {
+  tokens: number;
+  kept: number;
+  removed: number;
+  /** Calls without results, and results without calls. */
+  orphans: number;
+  /** The recalled lines. */
+  recalled: string | null;
+  /** Whether this call removed messages, so that the provider's cache is lost after the instructions. */
+  reset: boolean;
+}
+
+/** A message of chat completions, and the positions of the framework's messages that it was made from. */
+export interface Converted {
+  positions: number[];
+  message: ChatMessage;
+}
+
+/** A message as chat completions have it. */
+export interface ChatMessage {
+  id?: string | undefined;
+  role: string;
+  content: string | readonly object[];
+  tool_calls?: ToolCall[];
+  tool_call_id?: string;
+}
+
+/** A call in a message of chat completions. */
+export interface ToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+/** The messages of one request. */
+export interface Planned<M> {
+  /** The given objects, in order. */
+  kept: M[];
+  removed: M[];
+  /** Recalled lines of removed messages: the text of a last user message. */
+  note: string | null;
+  report: Report;
+  state: Plan["state"];
+}
+
+/** The instructions and tools of a request, and the plan of the call before. */
+export interface Surroundings {
+  leading?: readonly ChatMessage[];
+  tools?: readonly object[];
+  state?: Plan["state"] | null;
+}
+
+/**
+ * Chooses the messages to send. A message is sent if nothing that it was converted to is removed.
+ *
+ * Throws `CtxError` with the code `infeasible` if the messages that cannot be removed exceed the budget.
+ */
+export async function planMessages<M>(
+  messages: readonly M[],
+  converted: readonly Converted[],
+  options: Options<M>,
+  { leading = [], tools = [], state = null }: Surroundings = {},
+): Promise<Planned<M>> {
+  const { keep, onReport, budget, model, low, reserve, recall } = options;
+  const isPinned = messages.map((message) => keep?.(message) ?? false);
+  const pinned = converted.flatMap(({ positions }, at) =>
+    positions.some((position) => isPinned[position]) ? [leading.length + at] : [],
+  );
+  const given = { budget, model, low, reserve, recall };
+  const planned = await plan([...leading, ...converted.map(({ message }) => message)], {
+    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as object),
+    tools,
+    pinned,
+    state,
+  });
+  const leftOut = new Set(
+    [...planned.removed, ...planned.notes].flatMap((at) => converted[at - leading.length]?.positions ?? []),
+  );
+  const report: Report = {
+    tokens: planned.tokens,
+    kept: planned.kept.length,
+    removed: planned.removed.length,
+    orphans: planned.orphans.length,
+    recalled: planned.recalled?.content ?? null,
+    reset: planned.reset,
+  };
+  onReport?.(report);
+  return {
+    kept: messages.filter((_, at) => !leftOut.has(at)),
+    removed: messages.filter((_, at) => leftOut.has(at)),
+    note: report.recalled,
+    report,
+    state: planned.state,
+  };
+}
+
+const MAX_STATES = 1_024;
+
+/**
+ * The plans of the most recently used conversations, for frameworks without a place to store them.
+ *
+ * A conversation is identified by its messages up to the first one of the assistant. A conversation without a plan is
+ * planned again, and loses the prompt cache once.
+ */
+export class PlanStates {
+  readonly #states = new Map<string, Plan["state"]>();
+
+  /** Plans messages, and stores the plan for the next call of the conversation. */
+  async plan<M>(
+    messages: readonly M[],
+    converted: readonly Converted[],
+    options: Options<M>,
+    surroundings: Omit<Surroundings, "state"> = {},
+  ): Promise<Planned<M>> {
+    const key = conversationKey([...(surroundings.leading ?? []), ...converted.map(({ message }) => message)]);
+    const state = this.#states.get(key) ?? null;
+    const planned = await planMessages(messages, converted, options, { ...surroundings, state });
+    this.#states.delete(key);
+    this.#states.set(key, planned.state);
+    const [oldest] = this.#states.keys();
+    if (this.#states.size > MAX_STATES && oldest !== undefined) this.#states.delete(oldest);
+    return planned;
+  }
+}
+
+function conversationKey(messages: readonly ChatMessage[]): string {
+  const first = messages.findIndex(({ role }) => role === "assistant");
+  const text = JSON.stringify(messages.slice(0, first < 0 ? messages.length : first + 1));
+  return `${text.length}:${hash(text, 0x811c9dc5)}:${hash(text, 0x9747b28c)}`;
+}
+
+/** Hashes text with FNV-1a. If two conversations have the same hash, the engine ignores the plan of the other one. */
+function hash(text: string, seed: number): number {
+  let value = seed;
+  for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return value >>> 0;
+}
+
+/** Returns a call in the form of chat completions. */
+export function toolCall(id: unknown, name: unknown, input: unknown): ToolCall {
+  const text = typeof input === "string" ? input : asText(input ?? {});
+  return { id: String(id ?? ""), type: "function", function: { name: String(name ?? ""), arguments: text } };
+}
+
+/** Returns a tool in the form of chat completions. */
+export function toolDefinition(name: unknown, description: unknown, parameters: unknown): object {
+  return { type: "function", function: { name, description: description ?? "", parameters: parameters ?? {} } };
+}
+
+/** Returns text as it is, and other values as JSON; bytes become base64. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return JSON.stringify(value, writeBytes) ?? String(value);
+}
+
+function writeBytes(this: unknown, key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  return value instanceof Uint8Array || value instanceof ArrayBuffer ? base64(value) : value;
+}
+
+/** Returns bytes as base64. */
+export function base64(bytes: Uint8Array | ArrayBuffer): string {
+  const given = new Uint8Array(bytes);
+  const texts: string[] = [];
+  for (let at = 0; at < given.length; at += 8_192) texts.push(String.fromCharCode(...given.subarray(at, at + 8_192)));
+  return btoa(texts.join(""));
+}
