@@ -24,6 +24,14 @@ export interface Step<M> {
   instructions?: unknown;
   initialMessages?: readonly object[];
   responseMessages?: readonly object[];
+  experimental_steeringMessages?: readonly object[];
+  steps?: readonly FinishedStep[];
+}
+
+/** The parts of a finished step that are used. */
+export interface FinishedStep {
+  response?: { messages?: readonly object[] };
+  experimental_steeringMessages?: readonly object[];
 }
 
 /**
@@ -85,19 +93,20 @@ export function ctxMiddleware(options: Options<object> = {}): Middleware {
 
 /**
  * Returns all messages of a run. AI SDK 7 passes the chosen messages of the step before, so the removed ones come from
- * its other lists. User messages that were sent during the run are in `messages` only.
+ * its other lists: first the results of approved calls, then the user messages and the response of each step.
  */
-function history<M extends object>({ messages, initialMessages, responseMessages }: Step<M>): readonly M[] {
-  if (initialMessages === undefined || responseMessages === undefined) return messages;
-  const all = [...initialMessages, ...responseMessages] as M[];
-  const known = new Set<object>(all);
-  const added = new Map<object | undefined, M[]>();
-  let before: M | undefined;
-  for (const message of messages) {
-    if (known.has(message)) before = message;
-    else added.set(before, [...(added.get(before) ?? []), message]);
-  }
-  return [...(added.get(undefined) ?? []), ...all.flatMap((message) => [message, ...(added.get(message) ?? [])])];
+function history<M extends object>(step: Step<M>): readonly M[] {
+  const { initialMessages, responseMessages, steps = [] } = step;
+  if (initialMessages === undefined || responseMessages === undefined) return step.messages;
+  const responses = steps.map(({ response }) => response?.messages ?? []);
+  const stepMessages = responses.reduce((sum, { length }) => sum + length, 0);
+  const all = [
+    ...initialMessages,
+    ...responseMessages.slice(0, responseMessages.length - stepMessages),
+    ...responses.flatMap((response, at) => [...(steps[at]?.experimental_steeringMessages ?? []), ...response]),
+    ...(step.experimental_steeringMessages ?? []),
+  ];
+  return all as M[];
 }
 
 function instructions(given: unknown): ChatMessage[] {

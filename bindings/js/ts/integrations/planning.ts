@@ -41,7 +41,6 @@ export interface Converted {
 
 /** A message as chat completions have it. */
 export interface ChatMessage {
-  id?: string | undefined;
   role: string;
   content: string | readonly object[];
   tool_calls?: ToolCall[];
