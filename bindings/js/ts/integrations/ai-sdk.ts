@@ -5,7 +5,8 @@
  */
 
 import { convertMessages } from "./ai-sdk-messages.js";
-import { type ChatMessage, type Options, PlanStates, type Report, toolDefinition } from "./planning.js";
+import { PlanStates } from "./plan-states.js";
+import { type ChatMessage, type Options, type Report, jsonSchema, toolDefinition } from "./planning.js";
 
 export type { Report };
 
@@ -117,26 +118,12 @@ function instructions(given: unknown): ChatMessage[] {
 interface Tool {
   description?: unknown;
   inputSchema?: unknown;
-  parameters?: unknown;
 }
 
 /** Returns a tool of an agent as a tool of chat completions. */
 async function described(name: string, tool: unknown): Promise<object> {
   const { description, inputSchema } = tool as Tool;
   return toolDefinition(name, typeof description === "string" ? description : "", await jsonSchema(name, inputSchema));
-}
-
-interface StandardSchema {
-  "~standard"?: { jsonSchema?: { input?: (options: { target: string }) => unknown } };
-  jsonSchema?: unknown;
-}
-
-async function jsonSchema(name: string, schema: unknown): Promise<unknown> {
-  const given = (typeof schema === "function" && !("~standard" in schema) ? schema() : schema) as StandardSchema;
-  const found = given?.jsonSchema ?? given?.["~standard"]?.jsonSchema?.input?.({ target: "draft-07" });
-  if (found !== undefined) return found;
-  if (schema === undefined) return {};
-  throw new TypeError(`the schema of the tool \`${name}\` cannot be written as JSON; use \`ctxMiddleware\``);
 }
 
 function providerTool(tool: object): object {

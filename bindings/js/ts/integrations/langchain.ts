@@ -5,11 +5,11 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 
+import { PlanStates } from "./plan-states.js";
 import {
   type ChatMessage,
   type Converted,
   type Options,
-  PlanStates,
   type Report,
   asText,
   toolCall,

@@ -116,48 +116,6 @@ export async function planMessages<M>(
   };
 }
 
-const MAX_STATES = 1_024;
-
-/**
- * The plans of the most recently used conversations, for frameworks without a place to store them.
- *
- * A conversation is identified by its messages up to the first one of the assistant. A conversation without a plan is
- * planned again, and loses the prompt cache once.
- */
-export class PlanStates {
-  readonly #states = new Map<string, Plan["state"]>();
-
-  /** Plans messages, and stores the plan for the next call of the conversation. */
-  async plan<M>(
-    messages: readonly M[],
-    converted: readonly Converted[],
-    options: Options<M>,
-    surroundings: Omit<Surroundings, "state"> = {},
-  ): Promise<Planned<M>> {
-    const key = conversationKey([...(surroundings.leading ?? []), ...converted.map(({ message }) => message)]);
-    const state = this.#states.get(key) ?? null;
-    const planned = await planMessages(messages, converted, options, { ...surroundings, state });
-    this.#states.delete(key);
-    this.#states.set(key, planned.state);
-    const [oldest] = this.#states.keys();
-    if (this.#states.size > MAX_STATES && oldest !== undefined) this.#states.delete(oldest);
-    return planned;
-  }
-}
-
-function conversationKey(messages: readonly ChatMessage[]): string {
-  const first = messages.findIndex(({ role }) => role === "assistant");
-  const text = JSON.stringify(messages.slice(0, first < 0 ? messages.length : first + 1));
-  return `${text.length}:${hash(text, 0x811c9dc5)}:${hash(text, 0x9747b28c)}`;
-}
-
-/** Hashes text with FNV-1a. If two conversations have the same hash, the engine ignores the plan of the other one. */
-function hash(text: string, seed: number): number {
-  let value = seed;
-  for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
-  return value >>> 0;
-}
-
 /** Returns a call in the form of chat completions. */
 export function toolCall(id: unknown, name: unknown, input: unknown): ToolCall {
   const text = typeof input === "string" ? input : asText(input ?? {});
@@ -169,13 +127,29 @@ export function toolDefinition(name: unknown, description: unknown, parameters: 
   return { type: "function", function: { name, description: description ?? "", parameters: parameters ?? {} } };
 }
 
+/** The forms of a schema that contain JSON Schema: of the AI SDK, and Standard JSON Schema. */
+interface Schema {
+  jsonSchema?: unknown;
+  "~standard"?: { jsonSchema?: { input?: (options: { target: string }) => unknown } };
+}
+
+/** Returns the JSON Schema of a tool or response, to count it. */
+export async function jsonSchema(name: string, schema: unknown): Promise<unknown> {
+  if (schema === undefined) return {};
+  const given = (typeof schema === "function" && !("~standard" in schema) ? schema() : schema) as Schema;
+  const found = given.jsonSchema ?? given["~standard"]?.jsonSchema?.input?.({ target: "draft-07" });
+  if (found !== undefined) return found;
+  throw new TypeError(`the schema of \`${name}\` has no JSON Schema; use Zod 4.2 or later`);
+}
+
 /** Returns text as it is, and other values as JSON; bytes become base64. */
 export function asText(value: unknown): string {
   if (typeof value === "string") return value;
   return JSON.stringify(value, writeBytes) ?? String(value);
 }
 
-function writeBytes(this: unknown, key: string, value: unknown): unknown {
+/** Writes values that JSON has not, for `JSON.stringify`. */
+export function writeBytes(_: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   return value instanceof Uint8Array || value instanceof ArrayBuffer ? base64(value) : value;
 }
