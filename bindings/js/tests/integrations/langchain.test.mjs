@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import * as messages from "@langchain/core/messages";
 import { CtxError } from "ctx-engine";
 import { ctxMiddleware } from "ctx-engine/langchain";
@@ -9,40 +8,9 @@ import * as fc from "fast-check";
 import { createAgent, tool } from "langchain";
 import * as z from "zod";
 
-import { BUDGET, RECALL, STEPS, SYSTEM, TASK, checkLoop, measure, report, said } from "./measure.mjs";
+import { ScriptedModel, asChat } from "./langchain-model.mjs";
+import { BUDGET, RECALL, STEPS, SYSTEM, TASK, checkLoop, measure, report } from "./measure.mjs";
 import { checkPlans, conversations, extra, text } from "./plans.mjs";
-
-/** Calls a tool 30 times, and then answers. */
-class ScriptedModel extends BaseChatModel {
-  requests = [];
-  _llmType() {
-    return "scripted";
-  }
-  bindTools() {
-    return this;
-  }
-  async _generate(given) {
-    this.requests.push(given);
-    const step = this.requests.length;
-    const tool_calls = step > STEPS ? [] : [{ id: `call-${step}`, name: "inspect", args: { step }, type: "tool_call" }];
-    const message = new messages.AIMessage({ content: step > STEPS ? "All done." : said(step), tool_calls });
-    return { generations: [{ text: message.text, message }] };
-  }
-}
-
-const ROLES = { human: "user", ai: "assistant", system: "system", tool: "tool" };
-
-/** Writes messages as chat completions, without the converter under test. */
-function asChat(given) {
-  return given.map((message) => {
-    const written = { role: ROLES[message.type], content: message.text };
-    if (message.type === "tool") written.tool_call_id = message.tool_call_id;
-    if (message.tool_calls?.length > 0) {
-      written.tool_calls = message.tool_calls.map(({ id, name, args }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(args) } }));
-    }
-    return written;
-  });
-}
 
 const inspect = tool(({ step }) => report(step), { name: "inspect", description: "Inspects a section.", schema: z.object({ step: z.number() }) });
 

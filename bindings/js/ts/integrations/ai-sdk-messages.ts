@@ -1,6 +1,6 @@
 /** Conversion of messages of the AI SDK for planning. */
 
-import { type ChatMessage, type Converted, asText, base64, toolCall } from "./planning.js";
+import { type ChatMessage, type ConvertedMessage, asText, base64, toolCall } from "./planning.js";
 
 /** A part of a message. */
 interface Part {
@@ -21,8 +21,8 @@ interface Part {
  * Converts model messages, or the prompt of a provider call. Several results in a message become several messages. A
  * message without results, such as an approval, belongs to the message before it.
  */
-export function convertMessages(messages: readonly object[]): Converted[] {
-  const converted: Converted[] = [];
+export function convertMessages(messages: readonly object[]): ConvertedMessage[] {
+  const converted: ConvertedMessage[] = [];
   for (const [at, given] of messages.entries()) {
     const { role, content } = given as { role?: unknown; content?: unknown };
     const parts: Part[] = Array.isArray(content) ? content : [];

@@ -18,7 +18,7 @@ export interface PrepareStepOptions<M> extends Options<M> {
   tools?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The parts of a step that are used. */
+/** The used fields of a step. */
 export interface Step<M> {
   messages: M[];
   /** AI SDK 7. */
@@ -29,7 +29,7 @@ export interface Step<M> {
   steps?: readonly FinishedStep[];
 }
 
-/** The parts of a finished step that are used. */
+/** The used fields of a finished step. */
 export interface FinishedStep {
   response?: { messages?: readonly object[] };
   experimental_steeringMessages?: readonly object[];
@@ -55,7 +55,7 @@ export function ctxPrepareStep<M extends object>(
   };
 }
 
-/** The parts of a provider call that are used. */
+/** The used fields of a provider call. */
 export interface CallParameters {
   prompt: object[];
   tools?: readonly object[] | undefined;

@@ -8,7 +8,7 @@ import { type AgentMiddleware, createMiddleware } from "langchain";
 import { PlanStates } from "./plan-states.js";
 import {
   type ChatMessage,
-  type Converted,
+  type ConvertedMessage,
   type Options,
   type Report,
   asText,
@@ -42,7 +42,7 @@ export function ctxMiddleware(options: Options<BaseMessage> = {}): AgentMiddlewa
 }
 
 /** Converts messages. Each is one message of chat completions. */
-export function convertMessages(messages: readonly BaseMessage[]): Converted[] {
+export function convertMessages(messages: readonly BaseMessage[]): ConvertedMessage[] {
   const answered = new Set(messages.map((message) => (message as Fields).tool_call_id));
   return messages.map((message, at) => ({ positions: [at], message: chatMessage(message, answered) }));
 }

@@ -39,7 +39,7 @@ export function ctxInputFilter(options: Options<AgentInputItem> = {}): CallModel
  * Returns a session that stores all items in another session, and returns those to send from `getItems()`.
  *
  * `reserve` must contain the instructions and tools of the agent. `getItems` with a limit returns the newest stored items
- * without a plan. All other methods are those of the given session.
+ * without a plan. All other methods call the given session.
  */
 export function ctxSession<S extends Session>(session: S, options: Omit<Options<AgentInputItem>, "recall"> = {}): S {
   const getItems = async (...given: Parameters<S["getItems"]>): Promise<AgentInputItem[]> => {

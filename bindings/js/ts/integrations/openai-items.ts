@@ -1,8 +1,8 @@
 /** Conversion of items of the OpenAI Agents SDK for planning. */
 
-import { type ChatMessage, type Converted, asText, toolCall } from "./planning.js";
+import { type ChatMessage, type ConvertedMessage, asText, toolCall } from "./planning.js";
 
-/** The fields of items that are used. */
+/** The used fields of items. */
 interface Item {
   type?: string;
   role?: string;
@@ -20,11 +20,11 @@ interface Item {
 /** Calls that the application must answer. */
 const APPLICATION_CALLS = new Set(["function_call", "computer_call", "apply_patch_call"]);
 
-/** Converts items. Consecutive items of a response are one message, so that reasoning stays with its calls. */
-export function convertItems(items: readonly object[]): Converted[] {
+/** Converts items. Consecutive items of a response are one message. Reasoning stays with its calls. */
+export function convertItems(items: readonly object[]): ConvertedMessage[] {
   const given = items as readonly Item[];
   const answered = new Set(given.map(resultId).filter((id) => id !== undefined));
-  const converted: Converted[] = [];
+  const converted: ConvertedMessage[] = [];
   let response: number[] = [];
   const endResponse = () => {
     if (response.length > 0) converted.push({ positions: response, message: responseMessage(response.map((at) => given[at] as Item), answered) });

@@ -2,7 +2,7 @@
 
 import type { Plan } from "ctx-engine";
 
-import { type ChatMessage, type Converted, type Options, type Planned, type Surroundings, planMessages } from "./planning.js";
+import { type ChatMessage, type ConvertedMessage, type Options, type PlannedMessages, type RequestParts, planMessages } from "./planning.js";
 
 const MAX_STATES = 1_024;
 
@@ -18,10 +18,10 @@ export class PlanStates {
   /** Plans messages, and stores the plan for the next call of the conversation. */
   async plan<M>(
     messages: readonly M[],
-    converted: readonly Converted[],
+    converted: readonly ConvertedMessage[],
     options: Options<M>,
-    surroundings: Omit<Surroundings, "state"> = {},
-  ): Promise<Planned<M>> {
+    surroundings: Omit<RequestParts, "state"> = {},
+  ): Promise<PlannedMessages<M>> {
     const key = conversationKey([...(surroundings.leading ?? []), ...converted.map(({ message }) => message)]);
     const state = this.#states.get(key) ?? null;
     const planned = await planMessages(messages, converted, options, { ...surroundings, state });
@@ -39,7 +39,7 @@ function conversationKey(messages: readonly ChatMessage[]): string {
   return `${text.length}:${hash(text, 0x811c9dc5)}:${hash(text, 0x9747b28c)}`;
 }
 
-/** Hashes text with FNV-1a. If two conversations have the same hash, the engine ignores the plan of the other one. */
+/** Hashes text with FNV-1a. If two conversations have the same hash, the engine ignores the stored plan. */
 function hash(text: string, seed: number): number {
   let value = seed;
   for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

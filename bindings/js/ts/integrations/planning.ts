@@ -29,12 +29,12 @@ export interface Report {
   orphans: number;
   /** The recalled lines. */
   recalled: string | null;
-  /** Whether this call removed messages, so that the provider's cache is lost after the instructions. */
+  /** Whether this call removed messages. The provider's cache is then lost after the instructions. */
   reset: boolean;
 }
 
 /** A message of chat completions, and the positions of the framework's messages that it was made from. */
-export interface Converted {
+export interface ConvertedMessage {
   positions: number[];
   message: ChatMessage;
 }
@@ -55,7 +55,7 @@ export interface ToolCall {
 }
 
 /** The messages of one request. */
-export interface Planned<M> {
+export interface PlannedMessages<M> {
   /** The given objects, in order. */
   kept: M[];
   removed: M[];
@@ -66,23 +66,23 @@ export interface Planned<M> {
 }
 
 /** The instructions and tools of a request, and the plan of the call before. */
-export interface Surroundings {
+export interface RequestParts {
   leading?: readonly ChatMessage[];
   tools?: readonly object[];
   state?: Plan["state"] | null;
 }
 
 /**
- * Chooses the messages to send. A message is sent if nothing that it was converted to is removed.
+ * Chooses the messages to send. A given message is removed with any message converted from it.
  *
  * Throws `CtxError` with the code `infeasible` if the messages that cannot be removed exceed the budget.
  */
 export async function planMessages<M>(
   messages: readonly M[],
-  converted: readonly Converted[],
+  converted: readonly ConvertedMessage[],
   options: Options<M>,
-  { leading = [], tools = [], state = null }: Surroundings = {},
-): Promise<Planned<M>> {
+  { leading = [], tools = [], state = null }: RequestParts = {},
+): Promise<PlannedMessages<M>> {
   const { keep, onReport, budget, model, low, reserve, recall } = options;
   const isPinned = messages.map((message) => keep?.(message) ?? false);
   const pinned = converted.flatMap(({ positions }, at) =>
@@ -142,7 +142,7 @@ export async function jsonSchema(name: string, schema: unknown): Promise<unknown
   throw new TypeError(`the schema of \`${name}\` has no JSON Schema; use Zod 4.2 or later`);
 }
 
-/** Returns text as it is, and other values as JSON; bytes become base64. */
+/** Returns text unchanged, and other values as JSON. Bytes become base64. */
 export function asText(value: unknown): string {
   if (typeof value === "string") return value;
   return JSON.stringify(value, writeBytes) ?? String(value);

@@ -18,7 +18,7 @@ declare module "vitest" {
   }
 }
 
-/** The parts of the state of a matcher that are used. */
+/** The used fields of a matcher's state. */
 interface MatcherState {
   isNot?: boolean;
   testPath?: string;
