@@ -7,7 +7,7 @@ import { CtxError } from "ctx-engine";
 import { ctxMiddleware, ctxPrepareStep } from "ctx-engine/ai-sdk";
 import * as z from "zod";
 
-import { BUDGET, FACT, RECALL, STEPS, SYSTEM, TASK, checkLoop, measure, report, said } from "./measure.mjs";
+import { BUDGET, FACT, RECALL, STEPS, SYSTEM, TASK, checkLoop, checkPage, measure, report, said } from "./measure.mjs";
 
 const USAGE = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 
@@ -60,6 +60,7 @@ export function defineTests(name, ai, Model) {
     const options = { budget: BUDGET, recall: RECALL, system: SYSTEM, tools: { inspect: inspect() }, onReport: (one) => reports.push(one) };
     const { chats } = await run(ctxPrepareStep(options));
     const found = await checkLoop(chats, reports);
+    await checkPage("ai-sdk", found);
     const plain = await measure((await run()).chats);
     assert.ok(Math.max(...plain.tokens) > 2 * BUDGET);
     t.diagnostic(`tokens ${found.sum} (without: ${plain.sum}), shared ${found.shared.toFixed(3)}, resets ${found.resets}`);
@@ -70,6 +71,7 @@ export function defineTests(name, ai, Model) {
     const middleware = ctxMiddleware({ budget: BUDGET, recall: RECALL, onReport: (one) => reports.push(one) });
     const { chats } = await run(undefined, (model) => ai.wrapLanguageModel({ model, middleware }));
     const found = await checkLoop(chats, reports);
+    await checkPage("ai-sdk", found);
     t.diagnostic(`tokens ${found.sum}, shared ${found.shared.toFixed(3)}, resets ${found.resets}`);
   });
 

@@ -9,7 +9,7 @@ import { createAgent, tool } from "langchain";
 import * as z from "zod";
 
 import { ScriptedModel, asChat } from "./langchain-model.mjs";
-import { BUDGET, RECALL, STEPS, SYSTEM, TASK, checkLoop, measure, report } from "./measure.mjs";
+import { BUDGET, RECALL, STEPS, SYSTEM, TASK, checkLoop, checkPage, measure, report } from "./measure.mjs";
 import { checkPlans, conversations, extra, text } from "./plans.mjs";
 
 const inspect = tool(({ step }) => report(step), { name: "inspect", description: "Inspects a section.", schema: z.object({ step: z.number() }) });
@@ -26,6 +26,7 @@ test("langchain: the middleware keeps a loop in the budget, with whole pairs and
   const options = { budget: BUDGET, recall: RECALL, onReport: (one) => reports.push(one) };
   const { chats, requests, state } = await run([ctxMiddleware(options)]);
   const found = await checkLoop(chats, reports);
+  await checkPage("langchain-js", found);
   assert.equal(state.messages.length, 2 * STEPS + 2, "the state keeps all messages");
   const kept = requests.at(-1).filter(({ type, text: said }) => type !== "system" && (type !== "human" || said === TASK));
   assert.ok(kept.every((message) => state.messages.includes(message)), "kept messages are those of the state");

@@ -1,6 +1,7 @@
 // A loop of 30 tool calls, and measurements of its requests.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 
 import { count } from "ctx-engine";
 
@@ -59,7 +60,15 @@ export async function checkLoop(requests, reports) {
   assert.ok(JSON.stringify(at29.filter(isNote)).includes(FACT), "the fact is recalled");
   assert.equal(reports.length, STEPS + 1);
   assert.ok(reports.some(({ reset }) => reset) && reports.at(-1).removed > 0);
-  return { ...measured, sum: withNotes.sum };
+  return { ...measured, sum: withNotes.sum, largest: Math.max(...withNotes.tokens) };
+}
+
+/** Checks that a page of the guide contains the measurements. */
+export async function checkPage(name, { sum, largest, shared, resets }) {
+  const page = await readFile(new URL(`../../../../docs/guide/${name}.md`, import.meta.url), "utf8");
+  const numbers = [sum, largest].map((number) => number.toLocaleString("en-US"));
+  const row = `| ${numbers.join(" | ")} | ${shared.toFixed(2)} | ${resets} | 0 |`;
+  assert.ok(page.includes(row), `${name}.md does not contain: ${row}`);
 }
 
 export function isNote({ role, content }) {

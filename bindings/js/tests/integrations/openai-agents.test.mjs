@@ -1,29 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Agent, MemorySession, Runner, Usage, handoff, protocol, setTracingDisabled, tool } from "@openai/agents";
+import { Agent, MemorySession, Runner, handoff, protocol, setTracingDisabled, tool } from "@openai/agents";
 import { CtxError } from "ctx-engine";
 import { ctxInputFilter, ctxSession } from "ctx-engine/openai-agents";
 import * as fc from "fast-check";
 import * as z from "zod";
 
-import { BUDGET, RECALL, STEPS, SYSTEM, TASK, checkLoop, isNote, measure, report, said } from "./measure.mjs";
+import { BUDGET, RECALL, STEPS, SYSTEM, TASK, checkLoop, checkPage, isNote, measure, report } from "./measure.mjs";
+import { scriptedModel } from "./openai-model.mjs";
 import { checkPlans, conversations, extra, text } from "./plans.mjs";
 
 setTracingDisabled(true);
-
-/** Calls a tool 30 times, and then answers. */
-function scriptedModel(requests) {
-  return {
-    getResponse: async (request) => {
-      requests.push(request);
-      const step = requests.length;
-      const words = (text) => ({ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] });
-      const call = { type: "function_call", callId: `call-${step}`, name: "inspect", arguments: JSON.stringify({ step }), status: "completed" };
-      return { usage: new Usage(), output: step > STEPS ? [words("All done.")] : [words(said(step)), call] };
-    },
-  };
-}
 
 /** Writes a request as chat completions, without the converter under test. */
 function asChat({ systemInstructions, input }) {
@@ -61,6 +49,7 @@ test("openai-agents: the filter keeps a loop in the budget, with whole pairs and
   const filter = ctxInputFilter({ budget: BUDGET, recall: RECALL, onReport: (one) => reports.push(one) });
   const { chats, result } = await run({ filter, session });
   const found = await checkLoop(chats, reports);
+  await checkPage("openai-agents-js", found);
   assert.equal(result.history.length, 3 * STEPS + 2, "the run keeps all items");
   const stored = await session.getItems();
   assert.equal(stored.length, result.history.length, "the session keeps all items");
