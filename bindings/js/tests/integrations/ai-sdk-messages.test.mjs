@@ -77,3 +77,30 @@ test("ai: the messages of the test are those of the AI SDK", () => {
     for (const message of messages) assert.ok(modelMessageSchema.safeParse(message).success, JSON.stringify(message));
   }), { numRuns: 50 });
 });
+
+test("ai 7: removed messages and messages sent during a run come from the lists of the run", async () => {
+  const word = (role, content) => ({ role, content });
+  const [start, approved, first, during, second, now] = [
+    word("user", "Start."), word("assistant", "Approved."), word("assistant", "One."),
+    word("user", "Hurry."), word("assistant", "Two."), word("user", "Stop."),
+  ];
+  const steps = [{ response: { messages: [first] } }, { response: { messages: [second] }, experimental_steeringMessages: [during] }];
+  const step = {
+    steps, initialMessages: [start], responseMessages: [approved, first, second], experimental_steeringMessages: [now],
+    messages: [second, now],
+  };
+  const { messages } = await ctxPrepareStep({ budget: 1_000 })(step);
+  assert.equal(messages.length, 6);
+  assert.ok([start, approved, first, during, second, now].every((message, at) => message === messages[at]));
+});
+
+test("ai: the next turn of a conversation repeats the choice of the turn before", async () => {
+  const messages = Array.from({ length: 20 }, (_, at) => ({ role: at % 2 ? "assistant" : "user", content: `Number ${at}. ${"lamp ".repeat(20)}` }));
+  const resets = [];
+  const prepareStep = ctxPrepareStep({ budget: 400, onReport: ({ reset }) => resets.push(reset) });
+  const { messages: before } = await prepareStep({ messages });
+  const { messages: after } = await prepareStep({ messages: [...messages, { role: "assistant", content: "Good." }, { role: "user", content: "Go on." }] });
+  assert.deepEqual(resets, [true, false]);
+  assert.ok(before.length < 20 && before.every((message, at) => message === after[at]));
+  assert.equal(after.length, before.length + 2);
+});

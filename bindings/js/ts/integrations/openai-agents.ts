@@ -27,7 +27,7 @@ export function ctxInputFilter(options: Options<AgentInputItem> = {}): CallModel
     const { input, instructions } = call.modelData;
     const leading: ChatMessage[] = instructions ? [{ role: "system", content: instructions }] : [];
     const { model } = call.agent;
-    const named = { ...options, model: options.model ?? (typeof model === "string" ? model.split("/").at(-1) : undefined) };
+    const named = { ...options, model: options.model ?? (typeof model === "string" ? model : undefined) };
     const planned = await states.plan(input, convertItems(input), named, { leading, tools: await agentTools(call) });
     const note: AgentInputItem[] = planned.note === null ? [] : [{ role: "user", content: planned.note }];
     return { ...call.modelData, input: [...planned.kept, ...note] };
