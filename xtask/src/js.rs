@@ -5,6 +5,7 @@
 //! each call must give the bytes that Rust gives, and the results are compared with what the suite expects. Then come
 //! the tests of the package, the examples and their types, the pages of its API, the packed package in a project of its own, the page of
 //! `docs/playground` (put together in `target/js/playground`), and what it takes beside the function of `LangChain` that it can stand for.
+//! `--integrations` installs the frameworks of `tests/integrations`, and runs the tests of the integrations with them.
 //! `--fuzz N` makes N calls of each operation with changed documents and values of wrong types.
 
 mod wasm;
@@ -39,12 +40,13 @@ const PACKAGES: [&str; 2] = ["package.json", "package-lock.json"];
 const ENGINES: [(&str, &str, usize); 2] =
     [("ctx.wasm", "", 1_700_000), ("ctx-files.wasm", "files", 2_200_000)];
 
-const USAGE: &str = "usage: cargo xtask js [--test | --fuzz N] [--if-possible]";
+const USAGE: &str = "usage: cargo xtask js [--test | --integrations | --fuzz N] [--if-possible]";
 
 /// What is done with the package once it is built.
 enum Work {
     Build,
     Test,
+    Integrations,
     Fuzz(u32),
 }
 
@@ -56,6 +58,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let work = match words.strip_suffix(&["--if-possible"]).unwrap_or(&words) {
         [] => Work::Build,
         ["--test"] => Work::Test,
+        ["--integrations"] => Work::Integrations,
         ["--fuzz", count] => Work::Fuzz(count.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
@@ -65,6 +68,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     match work {
         Work::Build => Ok(()),
         Work::Test => test(&folder),
+        Work::Integrations => test_integrations(&folder.join("tests/integrations")),
         Work::Fuzz(count) => {
             let fixtures = workspace::root().join("fixtures");
             node(&folder, "tests/fuzz.mjs", &[Path::new(&count.to_string()), &fixtures])
@@ -126,8 +130,8 @@ fn test(folder: &Path) -> Result<()> {
     workspace::remove(&folder.join("built"))?;
     let types = [Path::new("-p"), Path::new("tsconfig.examples.json")];
     node(folder, "node_modules/typescript/bin/tsc", &types)?;
-    let tests = ["tests/ctx.test.mjs", "tests/examples.test.mjs", "tests/integrations.test.mjs"];
-    node(folder, "--test", &tests.map(Path::new))?;
+    let tests = [Path::new("tests/ctx.test.mjs"), Path::new("tests/examples.test.mjs")];
+    node(folder, "--test", &tests)?;
     // Links to sources would need the address of a repository.
     let pages =
         "--out docs --excludePrivate --disableSources --treatWarningsAsErrors --entryPoints ts/index.ts";
@@ -136,6 +140,25 @@ fn test(folder: &Path) -> Result<()> {
     node(folder, "tests/fresh.mjs", &[&workspace::root().join("docs/guide/javascript.md")])?;
     node(folder, "tests/playground.mjs", &[&browser])?;
     node(folder, "tests/speed.mjs", &[])
+}
+
+/// Installs the package and the frameworks into the folder of the tests, and runs the tests.
+fn test_integrations(folder: &Path) -> Result<()> {
+    let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
+    let mut npm = Command::new("npm");
+    let status = npm.args(arguments).current_dir(folder).stdin(Stdio::null()).status();
+    let status = status.context("cannot start npm")?;
+    ensure!(status.success(), "`npm ci` ended with {status}");
+    node(folder, "node_modules/typescript/bin/tsc", &[Path::new("-p"), Path::new("tsconfig.json")])?;
+    let mut tests = Vec::new();
+    for entry in fs::read_dir(folder).context("the integrations have no tests")? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(".test.mjs") {
+            tests.push(path);
+        }
+    }
+    tests.sort();
+    node(folder, "--test", &tests.iter().map(PathBuf::as_path).collect::<Vec<_>>())
 }
 
 /// Runs the suite in other runtimes, where they are installed: their calls must be those of Node.js.

@@ -1,143 +1,132 @@
 /**
- * AI SDK 6 and 7: a middleware that plans each provider call, and a function for `prepareStep`.
+ * AI SDK 6 and 7: a function for `prepareStep`, and a middleware for language models.
  *
- * The middleware counts the whole request. `prepareStep` does not see the system prompt and tools: put their tokens into
- * `reserve`.
+ * Both choose the messages of each model call. They return the objects that they were given.
  */
 
-import { imagePart, Planner, toolCall, toolDefinition } from "./planning.js";
-import type { ChatMessage, ConvertedMessage, PlanReport, PlanSettings } from "./planning.js";
+import { convertMessages } from "./ai-sdk-messages.js";
+import { PlanStates } from "./plan-states.js";
+import { type ChatMessage, type Options, type Report, jsonSchema, toolDefinition } from "./planning.js";
 
-export type { PlanReport, PlanSettings };
+export type { Report };
 
-/** A `ModelMessage`, or a message of a provider's prompt. */
-export interface AiMessage {
-  role: "system" | "user" | "assistant" | "tool";
-  content: string | readonly AiPart[];
+/** The options of `ctxPrepareStep`. */
+export interface PrepareStepOptions<M> extends Options<M> {
+  /** The instructions of the agent, to count them. AI SDK 7 passes them to `prepareStep`. */
+  system?: string | undefined;
+  /** The tools of the agent, to count them: the AI SDK does not pass them to `prepareStep`. */
+  tools?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A part of a message. */
-export interface AiPart {
-  type: string;
-}
-
-/** Input of `prepareStep`. */
-interface Step<M> {
+/** The used fields of a step. */
+export interface Step<M> {
   messages: M[];
-  /** Only in AI SDK 7, which passes the messages of the step before back. */
-  initialMessages?: readonly M[];
-  responseMessages?: readonly M[];
+  /** AI SDK 7. */
+  instructions?: unknown;
+  initialMessages?: readonly object[];
+  responseMessages?: readonly object[];
+  experimental_steeringMessages?: readonly object[];
+  steps?: readonly FinishedStep[];
 }
 
-interface CallParameters {
-  prompt: readonly unknown[];
-  tools?: readonly unknown[] | undefined;
-}
-
-/**
- * Returns a function for `prepareStep` of `generateText`, `streamText` and agents.
- *
- * ```ts
- * const prepareStep = ctxPrepareStep({ budget: 8_000, recall: 500 });
- * await generateText({ model, tools, prompt, prepareStep, stopWhen: stepCountIs(40) });
- * ```
- */
-export function ctxPrepareStep(settings: PlanSettings<AiMessage>) {
-  const planner = new Planner<AiMessage>(settings, convertMessages);
-  return async <M>(step: Step<M>): Promise<{ messages: M[] }> => {
-    const { kept, note } = await planner.plan(allMessages(step) as readonly AiMessage[]);
-    const messages = note === null ? kept : [...kept, { role: "user", content: note } satisfies AiMessage];
-    return { messages: messages as M[] };
-  };
-}
-
-/** Returns all messages of a run. AI SDK 7 passes back the reduced list, and also the complete one. */
-function allMessages<M>({ messages, initialMessages, responseMessages }: Step<M>): readonly M[] {
-  if (!initialMessages || !responseMessages) return messages;
-  const all = [...initialMessages, ...responseMessages];
-  const known = new Set(all.map((message) => JSON.stringify(message)));
-  // Only the reduced list contains messages that the user added to a running agent.
-  return [...all, ...messages.filter((message) => !known.has(JSON.stringify(message)))];
+/** The used fields of a finished step. */
+export interface FinishedStep {
+  response?: { messages?: readonly object[] };
+  experimental_steeringMessages?: readonly object[];
 }
 
 /**
- * Returns a middleware for `wrapLanguageModel`. `specificationVersion` is `"v3"` for AI SDK 6 (default), and `"v4"` for 7.
+ * Returns a function for `prepareStep` of `generateText`, `streamText` and `ToolLoopAgent`.
  *
- * ```ts
- * const model = wrapLanguageModel({ model: openai("gpt-5.4"), middleware: ctxMiddleware({ budget: 8_000 }) });
- * ```
+ * Many runs can share it. A step throws `CtxError` with the code `infeasible` if the messages that cannot be removed
+ * exceed the budget.
  */
-export function ctxMiddleware<V extends "v3" | "v4" = "v3">(
-  settings: PlanSettings<AiMessage> & { specificationVersion?: V },
-) {
-  const { specificationVersion = "v3" as V, ...rest } = settings;
-  const planner = new Planner<AiMessage>(rest, convertMessages);
-  const transformParams = async <P extends CallParameters>({ params }: { params: P }): Promise<P> => {
-    const tools = (params.tools ?? []).map((tool) => {
-      const { name, description, inputSchema, args } = tool as Record<string, unknown>;
-      return toolDefinition(String(name), description as string | undefined, inputSchema ?? args);
-    });
-    const { kept, note } = await planner.plan(params.prompt as readonly AiMessage[], { tools });
-    const prompt = note === null ? kept : [...kept, { role: "user", content: [{ type: "text", text: note }] }];
-    return { ...params, prompt };
+export function ctxPrepareStep<M extends object>(
+  options: PrepareStepOptions<M> = {},
+): (step: Step<M>) => Promise<{ messages: M[] }> {
+  const states = new PlanStates();
+  return async (step) => {
+    const messages = history(step);
+    const leading = instructions(step.instructions ?? options.system);
+    const tools = await Promise.all(Object.entries(options.tools ?? {}).map(([name, tool]) => described(name, tool)));
+    const planned = await states.plan(messages, convertMessages(messages), options, { leading, tools });
+    const note = planned.note === null ? [] : [{ role: "user", content: planned.note } as unknown as M];
+    return { messages: [...planned.kept, ...note] };
   };
-  return { specificationVersion, transformParams };
 }
 
-/** Converts messages to those of chat completions, for counting and search only. */
-export function convertMessages(messages: readonly AiMessage[]): ConvertedMessage[] {
-  // An approval names its request, and the request names the call.
-  const calls = new Map<unknown, unknown>();
-  for (const part of messages.flatMap(partsOf)) {
-    if (part["type"] === "tool-approval-request") calls.set(part["approvalId"], part["toolCallId"]);
-  }
-  return messages.flatMap((message, at) => convertMessage(message, calls).map((message) => ({ positions: [at], message })));
+/** The used fields of a provider call. */
+export interface CallParameters {
+  prompt: object[];
+  tools?: readonly object[] | undefined;
+  responseFormat?: { type: string; name?: string; description?: string; schema?: unknown } | undefined;
 }
 
-type Part = Record<string, unknown> & { type: string };
-
-function partsOf({ content }: AiMessage): Part[] {
-  return typeof content === "string" ? [] : (content as readonly Part[]).slice();
+/** A middleware for language models. */
+export interface Middleware {
+  specificationVersion: "v3";
+  transformParams: <P extends object, T extends { params: P; model: { modelId: string } }>(
+    call: T,
+  ) => Promise<T["params"]>;
 }
 
-function convertMessage(message: AiMessage, calls: Map<unknown, unknown>): ChatMessage[] {
-  const { role, content } = message;
-  if (typeof content === "string") return [{ role, content }];
-  const parts = partsOf(message);
-  if (role === "tool") {
-    return parts.map((part) => ({
-      role,
-      tool_call_id: String(part["toolCallId"] ?? calls.get(part["approvalId"])),
-      content: part.type === "tool-result" ? resultContent(part["output"]) : JSON.stringify(part),
-    }));
-  }
-  // A provider runs some tools itself: their results are in the same message.
-  const results = new Set(parts.filter(({ type }) => type === "tool-result").map((part) => part["toolCallId"]));
-  const isCall = (part: Part) => part.type === "tool-call" && !results.has(part["toolCallId"]);
-  const tool_calls = parts
-    .filter(isCall)
-    .map((part) => toolCall(String(part["toolCallId"]), String(part["toolName"]), part["input"]));
-  const rest = parts.filter((part) => !isCall(part)).map(convertPart);
-  return [{ role, content: rest, ...(tool_calls.length > 0 && { tool_calls }) }];
+/**
+ * Returns a middleware for `wrapLanguageModel`. It counts instructions, tools and the schema of the response.
+ *
+ * Many conversations can share it. Tokens are counted for `model`; the default is the wrapped model.
+ */
+export function ctxMiddleware(options: Options<object> = {}): Middleware {
+  const states = new PlanStates();
+  return {
+    specificationVersion: "v3",
+    transformParams: async ({ params, model }) => {
+      const { prompt, tools = [], responseFormat } = params as unknown as CallParameters;
+      const counted: object[] = tools.map(providerTool);
+      const { schema, name, description } = responseFormat ?? {};
+      if (schema) counted.push(toolDefinition(name ?? "response", description, schema));
+      const named = { ...options, model: options.model ?? model.modelId };
+      const planned = await states.plan(prompt, convertMessages(prompt), named, { tools: counted });
+      const note = planned.note === null ? [] : [{ role: "user", content: [{ type: "text", text: planned.note }] }];
+      return { ...params, prompt: [...planned.kept, ...note] };
+    },
+  };
 }
 
-function convertPart(part: Part): object {
-  const { type, mediaType } = part;
-  if (type === "text" || type === "reasoning") return { type: "text", text: part["text"] };
-  if (type === "image") return imagePart(part["image"], mediaType as string | undefined);
-  if (type === "file" && String(mediaType).startsWith("image/")) return imagePart(part["data"], String(mediaType));
-  return { type: "text", text: JSON.stringify(part) };
+/**
+ * Returns all messages of a run. AI SDK 7 passes the chosen messages of the step before, so the removed ones come from
+ * its other lists: first the results of approved calls, then the user messages and the response of each step.
+ */
+function history<M extends object>(step: Step<M>): readonly M[] {
+  const { initialMessages, responseMessages, steps = [] } = step;
+  if (initialMessages === undefined || responseMessages === undefined) return step.messages;
+  const responses = steps.map(({ response }) => response?.messages ?? []);
+  const stepMessages = responses.reduce((sum, { length }) => sum + length, 0);
+  const all = [
+    ...initialMessages,
+    ...responseMessages.slice(0, responseMessages.length - stepMessages),
+    ...responses.flatMap((response, at) => [...(steps[at]?.experimental_steeringMessages ?? []), ...response]),
+    ...(step.experimental_steeringMessages ?? []),
+  ];
+  return all as M[];
 }
 
-function resultContent(output: unknown): string | object[] {
-  const { type, value } = (output ?? {}) as { type?: string; value?: unknown };
-  if (typeof value === "string") return value;
-  if (type !== "content") return JSON.stringify(value ?? output ?? null);
-  return (value as Part[]).map((part) =>
-    part.type === "text" ? { type: "text", text: part["text"] } : isImage(part) ? imagePart(part["data"], String(part["mediaType"])) : { type: "text", text: JSON.stringify(part) },
-  );
+function instructions(given: unknown): ChatMessage[] {
+  const listed = Array.isArray(given) ? given : given === undefined ? [] : [given];
+  return listed.map((one) => ({ role: "system", content: typeof one === "string" ? one : String(one?.content ?? "") }));
 }
 
-function isImage({ data, mediaType }: Record<string, unknown>): boolean {
-  return typeof data === "string" && String(mediaType).startsWith("image/");
+interface Tool {
+  description?: unknown;
+  inputSchema?: unknown;
+}
+
+/** Returns a tool of an agent as a tool of chat completions. */
+async function described(name: string, tool: unknown): Promise<object> {
+  const { description, inputSchema } = tool as Tool;
+  return toolDefinition(name, typeof description === "string" ? description : "", await jsonSchema(name, inputSchema));
+}
+
+function providerTool(tool: object): object {
+  const { name, description, inputSchema, args } = tool as Record<string, unknown>;
+  return toolDefinition(name, description, inputSchema ?? args);
 }

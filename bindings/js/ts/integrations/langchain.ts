@@ -1,88 +1,129 @@
-/**
- * LangChain.js: a middleware that plans each model call.
- *
- * It replaces `summarizationMiddleware` and `contextEditingMiddleware`. It changes only the list that the model receives; the
- * state of the agent keeps all messages.
- */
+/** LangChain.js: a middleware that plans the messages of each model call. The state of the agent keeps all messages. */
 
-import { HumanMessage } from "@langchain/core/messages";
-import type { BaseMessage } from "@langchain/core/messages";
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import { createMiddleware } from "langchain";
+import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import { type AgentMiddleware, createMiddleware } from "langchain";
 
-import { imagePart, Planner, toolCall } from "./planning.js";
-import type { ChatMessage, ConvertedMessage, PlanReport, PlanSettings } from "./planning.js";
+import { PlanStates } from "./plan-states.js";
+import {
+  type ChatMessage,
+  type ConvertedMessage,
+  type Options,
+  type Report,
+  asText,
+  toolCall,
+  toolDefinition,
+} from "./planning.js";
 
-export type { PlanReport, PlanSettings };
+export type { Report };
 
 /**
- * Returns a middleware for `createAgent`. The budget includes the system message and tools.
+ * Returns a middleware for `createAgent`. It counts instructions, tools and the schema of the response.
  *
- * ```ts
- * const agent = createAgent({ model, tools, middleware: [ctxMiddleware({ budget: 8_000, recall: 500 })] });
- * ```
+ * Many conversations can share it. Tokens are counted for `model`; the default is the model of the request. The default
+ * of `budget` is the window in the model's profile. A model call throws `CtxError` with the code `infeasible` if the
+ * messages that cannot be removed exceed the budget.
  */
-export function ctxMiddleware(settings: PlanSettings<BaseMessage>) {
-  const planner = new Planner<BaseMessage>(settings, convertMessages);
+export function ctxMiddleware(options: Options<BaseMessage> = {}): AgentMiddleware {
+  const states = new PlanStates();
   return createMiddleware({
     name: "CtxMiddleware",
     wrapModelCall: async (request, handler) => {
-      const { messages, systemMessage, tools } = request;
-      const leading = systemMessage?.text ? [convertMessage(systemMessage)] : [];
-      const { kept, note } = await planner.plan(messages, { leading, tools: tools.map(convertTool) });
-      return handler({ ...request, messages: note === null ? kept : [...kept, new HumanMessage(note)] });
+      const { messages, systemMessage, tools, responseFormat } = request;
+      const leading = systemMessage.text === "" ? [] : [chatMessage(systemMessage, new Set())];
+      const counted = [...tools.map(describedTool), ...responseSchemas(responseFormat)];
+      const named = { ...options, ...modelOptions(request.model, options) };
+      const planned = await states.plan(messages, convertMessages(messages), named, { leading, tools: counted });
+      const note = planned.note === null ? [] : [new HumanMessage(planned.note)];
+      return handler({ ...request, messages: [...planned.kept, ...note] });
     },
   });
 }
 
-/** A plain object is already in the form of its provider. */
-function convertTool(tool: object): object {
-  return "schema" in tool ? convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]) : tool;
-}
-
-/** Converts messages to those of chat completions, for counting and search only. */
+/** Converts messages. Each is one message of chat completions. */
 export function convertMessages(messages: readonly BaseMessage[]): ConvertedMessage[] {
-  return messages.map((message, at) => ({ positions: [at], message: convertMessage(message) }));
+  const answered = new Set(messages.map((message) => (message as Fields).tool_call_id));
+  return messages.map((message, at) => ({ positions: [at], message: chatMessage(message, answered) }));
 }
 
-const ROLES: Record<string, string> = { human: "user", ai: "assistant", system: "system", tool: "tool", function: "tool" };
-
-interface Called {
-  tool_calls?: { id?: string; name: string; args: unknown }[];
-  invalid_tool_calls?: { id?: string; name?: string; args?: string }[];
-  tool_call_id?: string;
-  name?: string;
+/** Fields of some types of messages. */
+interface Fields {
   role?: string;
+  tool_call_id?: string;
+  tool_calls?: { id?: string; name?: string; args?: unknown }[];
+  invalid_tool_calls?: { id?: string; name?: string; args?: string }[];
 }
 
-function convertMessage(message: BaseMessage): ChatMessage & { id?: string } {
-  const { tool_calls = [], invalid_tool_calls = [], tool_call_id, name, role } = message as BaseMessage & Called;
-  // A call with malformed arguments is sent too, and has a result that reports the error.
-  const calls = [...tool_calls, ...invalid_tool_calls].map((call) => toolCall(call.id ?? "", call.name ?? "", call.args));
-  const type = message.getType();
+const ROLES: Readonly<Record<string, string>> = {
+  human: "user",
+  ai: "assistant",
+  system: "system",
+  developer: "developer",
+  tool: "tool",
+};
+
+/** Converts a message. An invalid call is a call if a message answers it. */
+function chatMessage(message: BaseMessage, answered: ReadonlySet<unknown>): ChatMessage {
+  const { role, tool_call_id, tool_calls = [], invalid_tool_calls = [] } = message as Fields;
+  const given = message.content;
+  const content = typeof given === "string" ? given : given.filter(isContent).map(contentPart);
+  const written: ChatMessage = { role: ROLES[message.type] ?? role ?? "user", content };
+  if (tool_call_id !== undefined) written.tool_call_id = tool_call_id;
+  const calls = [...tool_calls, ...invalid_tool_calls.filter(({ id }) => answered.has(id))];
+  if (calls.length > 0) written.tool_calls = calls.map(({ id, name, args }) => toolCall(id, name, args));
+  return written;
+}
+
+/** Returns whether a block is not a copy of a call in `tool_calls`. */
+function isContent({ type }: { type?: unknown }): boolean {
+  return type !== "tool_use" && type !== "tool_call" && type !== "invalid_tool_call" && type !== "input_json_delta";
+}
+
+function contentPart(block: object): object {
+  const { type, text } = block as { type?: unknown; text?: unknown };
+  if (type === "text") return { type, text: String(text ?? "") };
+  const url = imageUrl(block as ImageBlock);
+  return url === undefined ? { type: "text", text: asText(block) } : { type: "image_url", image_url: { url } };
+}
+
+/** The forms of an image block. */
+interface ImageBlock {
+  type?: string;
+  image_url?: string | { url?: string };
+  url?: string;
+  data?: string;
+  mimeType?: string;
+  mime_type?: string;
+}
+
+function imageUrl(block: ImageBlock): string | undefined {
+  const { type, image_url, url, data, mimeType, mime_type } = block;
+  if (type === "image_url") return typeof image_url === "string" ? image_url : image_url?.url;
+  if (type !== "image") return undefined;
+  return url ?? (typeof data === "string" ? `data:${mimeType ?? mime_type ?? "image/png"};base64,${data}` : undefined);
+}
+
+function describedTool(tool: object): object {
+  const { name, type, schema } = tool as { name?: unknown; type?: unknown; schema?: unknown };
+  if (schema !== undefined || type === "function") return convertToOpenAITool(tool);
+  return toolDefinition(name ?? type, "", tool);
+}
+
+/** Returns the schemas of a response in the form of tools. */
+function responseSchemas(format: unknown): object[] {
+  if (format === undefined || format === null) return [];
+  if (Array.isArray(format)) return format.flatMap(responseSchemas);
+  const isStrategy = typeof format === "object" && "schema" in format;
+  const schema = toJsonSchema((isStrategy ? format.schema : format) as Parameters<typeof toJsonSchema>[0]);
+  return [toolDefinition("response", "", schema)];
+}
+
+function modelOptions(model: unknown, options: Options<BaseMessage>): Pick<Options<BaseMessage>, "budget" | "model"> {
+  const given = model as { model?: unknown; modelName?: unknown; profile?: { maxInputTokens?: number } };
+  const name = given.model ?? given.modelName;
   return {
-    role: ROLES[type] ?? role ?? "user",
-    content: convertContent(message.content, tool_calls.length > 0),
-    ...(calls.length > 0 && { tool_calls: calls }),
-    ...(type === "tool" && { tool_call_id: String(tool_call_id) }),
-    ...(type === "function" && { tool_call_id: String(name) }),
-    ...(message.id !== undefined && { id: message.id }),
+    model: options.model ?? (typeof name === "string" ? name : undefined),
+    budget: options.budget ?? given.profile?.maxInputTokens,
   };
-}
-
-/** Removes tool calls from the content, where some providers repeat them. */
-function convertContent(content: BaseMessage["content"], hasCalls: boolean): unknown {
-  if (typeof content === "string") return content;
-  const parts = content as readonly Record<string, unknown>[];
-  const isCall = ({ type }: Record<string, unknown>) => hasCalls && /^(tool_use|tool_call|function_call)$/.test(String(type));
-  return parts.filter((part) => !isCall(part)).map(convertPart);
-}
-
-function convertPart(part: Record<string, unknown>): object {
-  const { type, text, reasoning, thinking, image_url, url, data, mimeType } = part;
-  const said = text ?? reasoning ?? thinking;
-  if (typeof said === "string") return { type: "text", text: said };
-  if (type === "image_url") return { type, image_url: typeof image_url === "string" ? { url: image_url } : image_url };
-  if (type === "image" && (url ?? data) !== undefined) return imagePart(url ?? data, mimeType as string | undefined);
-  return { type: "text", text: JSON.stringify(part) };
 }

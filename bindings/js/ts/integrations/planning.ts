@@ -1,139 +1,163 @@
 /** Planning shared by the integrations: from a framework's messages to those to send. */
 
-import { plan } from "ctx-engine";
+import { type Plan, plan } from "ctx-engine";
 
-/** Maximum number of conversations whose plans are remembered. */
-const MAX_STATES = 1_024;
-
-/** Options of all integrations. Read `PlanOptions` for their meaning. */
-export interface PlanSettings<M> {
-  budget?: number;
-  model?: string;
-  low?: number;
-  /** Tokens kept free for the response, and for parts of the request that the hook does not see. Default: 0. */
-  reserve?: number;
+/** The options that all integrations have. */
+export interface Options<M> {
+  /** The maximum tokens of a request, with its tools, `reserve` and recalled lines. Default: the window of `model`. */
+  budget?: number | undefined;
+  /** The model whose tokens are counted. */
+  model?: string | undefined;
+  /** The share of the budget that remains after a cut, from 0.3 to 1. Default: 0.6. */
+  low?: number | undefined;
+  /** Tokens kept free for the response. Default: 0. */
+  reserve?: number | undefined;
   /** The maximum tokens for lines of removed messages, in a last user message. Default: 0. */
-  recall?: number;
+  recall?: number | undefined;
   /** Returns whether a message is never removed. */
-  keep?: (message: M) => boolean;
+  keep?: ((message: M) => boolean) | undefined;
   /** Receives the report of each call. */
-  onReport?: (report: PlanReport) => void;
+  onReport?: ((report: Report) => void) | undefined;
 }
 
-/** The report of a call: numbers of messages and tokens. */
-export interface PlanReport {
+/** The plan of a call as numbers of messages. */
+export interface Report {
   tokens: number;
   kept: number;
   removed: number;
-  /** Removed calls without results, and results without calls. */
+  /** Calls without results, and results without calls. */
   orphans: number;
-  /** Recalled lines. */
+  /** The recalled lines. */
   recalled: string | null;
-  /** Whether this call removed messages. The provider's cache then ends after the instructions. */
+  /** Whether this call removed messages. The provider's cache is then lost after the instructions. */
   reset: boolean;
 }
 
 /** A message of chat completions, and the positions of the framework's messages that it was made from. */
 export interface ConvertedMessage {
-  positions: readonly number[];
+  positions: number[];
   message: ChatMessage;
 }
 
-/** A message of chat completions. */
+/** A message as chat completions have it. */
 export interface ChatMessage {
   role: string;
-  content?: unknown;
-  tool_calls?: object[];
+  content: string | readonly object[];
+  tool_calls?: ToolCall[];
   tool_call_id?: string;
 }
 
-/** Parts of a request that a framework keeps apart from the messages. */
-export interface OtherParts {
-  /** Instructions before the messages. */
-  leading?: readonly ChatMessage[];
-  /** Tools in the form of chat completions. */
-  tools?: readonly object[];
+/** A call in a message of chat completions. */
+export interface ToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
 }
 
-/** The messages to send: the given objects, in order, and recalled lines for a last user message. */
+/** The messages of one request. */
 export interface PlannedMessages<M> {
+  /** The given objects, in order. */
   kept: M[];
   removed: M[];
+  /** Recalled lines of removed messages: the text of a last user message. */
   note: string | null;
+  report: Report;
+  state: Plan["state"];
+}
+
+/** The instructions and tools of a request, and the plan of the call before. */
+export interface RequestParts {
+  leading?: readonly ChatMessage[];
+  tools?: readonly object[];
+  state?: Plan["state"] | null;
 }
 
 /**
- * Plans for a framework without a place for state: remembers the plans of the most recently used conversations.
+ * Chooses the messages to send. A given message is removed with any message converted from it.
  *
- * A conversation is known by its messages up to the first one of the assistant. A conversation without a plan is planned
- * again, and loses the prompt cache once.
+ * Throws `CtxError` with the code `infeasible` if the messages that cannot be removed exceed the budget.
  */
-export class Planner<M> {
-  readonly #states = new Map<string, object>();
-
-  constructor(
-    readonly settings: PlanSettings<M>,
-    readonly convert: (messages: readonly M[]) => ConvertedMessage[],
-  ) {}
-
-  /**
-   * Chooses the messages to send. Removes a message if a part of its conversion is removed. Throws `CtxError` with the code
-   * `infeasible` if the messages that cannot be removed exceed the budget.
-   */
-  async plan(messages: readonly M[], { leading = [], tools = [] }: OtherParts = {}): Promise<PlannedMessages<M>> {
-    const { keep, onReport, ...options } = this.settings;
-    const converted = this.convert(messages);
-    const key = conversationKey(converted);
-    const isPinned = ({ positions }: ConvertedMessage) => positions.some((at) => keep?.(messages[at]!));
-    const pinned = converted.flatMap((one, at) => (isPinned(one) ? [leading.length + at] : []));
-    const given = [...leading, ...converted.map(({ message }) => message)];
-    const state = this.#states.get(key) ?? null;
-    const planned = await plan(given, { ...options, tools, pinned, state });
-    this.#remember(key, planned.state);
-    const isOut = new Set([...planned.removed, ...planned.notes].flatMap((at) => converted[at - leading.length]?.positions ?? []));
-    const { tokens, reset, kept, removed, orphans, recalled } = planned;
-    const note = recalled?.content ?? null;
-    onReport?.({ tokens, reset, kept: kept.length, removed: removed.length, orphans: orphans.length, recalled: note });
-    return { kept: messages.filter((_, at) => !isOut.has(at)), removed: messages.filter((_, at) => isOut.has(at)), note };
-  }
-
-  #remember(key: string, state: object): void {
-    this.#states.delete(key);
-    this.#states.set(key, state);
-    const [oldest] = this.#states.keys();
-    if (this.#states.size > MAX_STATES) this.#states.delete(oldest!);
-  }
+export async function planMessages<M>(
+  messages: readonly M[],
+  converted: readonly ConvertedMessage[],
+  options: Options<M>,
+  { leading = [], tools = [], state = null }: RequestParts = {},
+): Promise<PlannedMessages<M>> {
+  const { keep, onReport, budget, model, low, reserve, recall } = options;
+  const isPinned = messages.map((message) => keep?.(message) ?? false);
+  const pinned = converted.flatMap(({ positions }, at) =>
+    positions.some((position) => isPinned[position]) ? [leading.length + at] : [],
+  );
+  const given = { budget, model, low, reserve, recall };
+  const planned = await plan([...leading, ...converted.map(({ message }) => message)], {
+    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as object),
+    tools,
+    pinned,
+    state,
+  });
+  const leftOut = new Set(
+    [...planned.removed, ...planned.notes].flatMap((at) => converted[at - leading.length]?.positions ?? []),
+  );
+  const report: Report = {
+    tokens: planned.tokens,
+    kept: planned.kept.length,
+    removed: planned.removed.length,
+    orphans: planned.orphans.length,
+    recalled: planned.recalled?.content ?? null,
+    reset: planned.reset,
+  };
+  onReport?.(report);
+  return {
+    kept: messages.filter((_, at) => !leftOut.has(at)),
+    removed: messages.filter((_, at) => leftOut.has(at)),
+    note: report.recalled,
+    report,
+    state: planned.state,
+  };
 }
 
-/** Returns a key of a conversation. Equal keys of different conversations are harmless: a plan also knows its prefix. */
-function conversationKey(converted: readonly ConvertedMessage[]): string {
-  const first = converted.findIndex(({ message }) => message.role === "assistant");
-  const start = first < 0 ? converted : converted.slice(0, first + 1);
-  const text = JSON.stringify(start.map(({ message }) => message));
-  // FNV-1a.
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return `${text.length}:${hash >>> 0}`;
-}
-
-/** Returns a tool call in the form of chat completions. */
-export function toolCall(id: string, name: string, input: unknown): object {
-  return { id, type: "function", function: { name, arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}) } };
+/** Returns a call in the form of chat completions. */
+export function toolCall(id: unknown, name: unknown, input: unknown): ToolCall {
+  const text = typeof input === "string" ? input : asText(input ?? {});
+  return { id: String(id ?? ""), type: "function", function: { name: String(name ?? ""), arguments: text } };
 }
 
 /** Returns a tool in the form of chat completions. */
-export function toolDefinition(name: string, description?: string, parameters?: unknown): object {
+export function toolDefinition(name: unknown, description: unknown, parameters: unknown): object {
   return { type: "function", function: { name, description: description ?? "", parameters: parameters ?? {} } };
 }
 
-/** Returns an image in the form of chat completions: a URL, or the start of its bytes, which has the size. */
-export function imagePart(data: unknown, mediaType = "image/png"): object {
-  const url = data instanceof Uint8Array ? `data:${mediaType};base64,${base64(data)}` : String(data);
-  const isUrl = /^(data|https?):/.test(url);
-  return { type: "image_url", image_url: { url: isUrl ? url : `data:${mediaType};base64,${url}` } };
+/** The forms of a schema that contain JSON Schema: of the AI SDK, and Standard JSON Schema. */
+interface Schema {
+  jsonSchema?: unknown;
+  "~standard"?: { jsonSchema?: { input?: (options: { target: string }) => unknown } };
 }
 
-function base64(bytes: Uint8Array): string {
-  const start = bytes.subarray(0, 3 << 14);
-  return btoa(Array.from(start, (byte) => String.fromCharCode(byte)).join(""));
+/** Returns the JSON Schema of a tool or response, to count it. */
+export async function jsonSchema(name: string, schema: unknown): Promise<unknown> {
+  if (schema === undefined) return {};
+  const given = (typeof schema === "function" && !("~standard" in schema) ? schema() : schema) as Schema;
+  const found = given.jsonSchema ?? given["~standard"]?.jsonSchema?.input?.({ target: "draft-07" });
+  if (found !== undefined) return found;
+  throw new TypeError(`the schema of \`${name}\` has no JSON Schema; use Zod 4.2 or later`);
+}
+
+/** Returns text unchanged, and other values as JSON. Bytes become base64. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return JSON.stringify(value, writeBytes) ?? String(value);
+}
+
+/** Writes values that JSON has not, for `JSON.stringify`. */
+export function writeBytes(_: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  return value instanceof Uint8Array || value instanceof ArrayBuffer ? base64(value) : value;
+}
+
+/** Returns bytes as base64. */
+export function base64(bytes: Uint8Array | ArrayBuffer): string {
+  const given = new Uint8Array(bytes);
+  const texts: string[] = [];
+  for (let at = 0; at < given.length; at += 8_192) texts.push(String.fromCharCode(...given.subarray(at, at + 8_192)));
+  return btoa(texts.join(""));
 }

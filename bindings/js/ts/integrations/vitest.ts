@@ -1,50 +1,111 @@
 /**
- * vitest: `toMatchContext` compares a context, request body or list of messages with a JSON file in `__ctx__`.
+ * Vitest: importing this module adds `expect(value).toMatchContext(name?)`.
  *
- * `vitest -u` writes the file. Import this module in a setup file, or call `expect.extend({ toMatchContext })`.
+ * It compares messages or a request with `__ctx__/<module>.<test>.json` next to the test. Only `vitest -u` writes the file.
  */
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 
 import { expect } from "vitest";
-import type { MatcherState } from "vitest";
+
+import { writeBytes } from "./planning.js";
 
 declare module "vitest" {
+  // The parameter must have the name that Vitest gave it.
   interface Matchers<T = any> {
-    /** Compares with `__ctx__/FILE.TEST.json`, or `__ctx__/FILE.NAME.json`. */
+    /** Compares messages or a request with a file. `name` distinguishes several of a test. */
     toMatchContext(name?: string): Promise<T>;
   }
 }
 
-/** Compares a value, as JSON with sorted keys, with a file. A missing file fails, unless `-u` writes it. */
-export async function toMatchContext(this: MatcherState, received: unknown, name?: string) {
-  const test = this.testPath;
-  if (test === undefined) throw new Error("`toMatchContext` works only in a test");
-  const title = (name ?? this.currentTestName ?? "").replaceAll(/[^\p{L}\p{N}]+/gu, "-").replaceAll(/^-|-$/g, "");
-  const path = join(dirname(test), "__ctx__", `${basename(test).replace(/\.\w+$/, "")}.${title}.json`);
-  const text = `${JSON.stringify(sorted(received), null, 2)}\n`;
-  const known = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-  });
-  // vitest has no public name for `-u`.
-  const { _updateSnapshot: mode } = this.snapshotState as unknown as { _updateSnapshot?: string };
-  if (known !== text && mode === "all") {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-    return { pass: true, message: () => `wrote ${path}` };
-  }
-  const pass = known === text;
-  const missing = `${path} is missing; \`vitest -u\` writes it`;
-  const differs = () => `the context differs from ${path}; \`vitest -u\` accepts it\n${this.utils.diff(JSON.parse(known!), JSON.parse(text))}`;
-  return { pass, message: () => (known === undefined ? missing : pass ? `the context is that of ${path}` : differs()) };
+/** The used fields of a matcher's state. */
+interface MatcherState {
+  isNot?: boolean;
+  testPath?: string;
+  currentTestName?: string;
+  snapshotState?: object;
 }
 
-function sorted(value: unknown): unknown {
-  if (value === null || typeof value !== "object") return value;
-  const plain = JSON.parse(JSON.stringify(value)) as object;
-  if (Array.isArray(plain)) return plain.map(sorted);
-  return Object.fromEntries(Object.entries(plain).sort(([left], [right]) => (left < right ? -1 : 1)).map(([key, one]) => [key, sorted(one)]));
+interface Comparison {
+  pass: boolean;
+  message: () => string;
+  actual?: string;
+  expected?: string;
+}
+
+/** The texts that this process wrote, by file. */
+const written = new Map<string, string>();
+
+/** The matcher, for an own `expect.extend({ toMatchContext })`. */
+export async function toMatchContext(this: MatcherState, value: unknown, name?: string): Promise<Comparison> {
+  if (this.isNot) throw new Error("`toMatchContext` cannot be negated");
+  const path = contextPath(this, name);
+  const actual = contextText(value);
+  if (isUpdate(this.snapshotState)) {
+    if (written.has(path) && written.get(path) !== actual) {
+      throw new Error(`two contexts of a test have the file \`${path}\`; pass a name to \`toMatchContext\``);
+    }
+    written.set(path, actual);
+    await mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    await writeFile(path, actual);
+    return { pass: true, message: () => "" };
+  }
+  const expected = await readExisting(path);
+  if (expected === undefined) {
+    return { pass: false, message: () => `the file \`${path}\` is missing; write it with \`vitest -u\`` };
+  }
+  const message = () => `the context differs from \`${path}\`; if that is right, update the file with \`vitest -u\``;
+  return { pass: actual === expected, message, actual, expected };
 }
 
 expect.extend({ toMatchContext });
+
+function isUpdate(state: object | undefined): boolean {
+  return state !== undefined && "_updateSnapshot" in state && state._updateSnapshot === "all";
+}
+
+const MAX_NAME = 120;
+
+function contextPath({ testPath, currentTestName }: MatcherState, name?: string): string {
+  if (testPath === undefined || currentTestName === undefined) throw new Error("`toMatchContext` needs a running test");
+  const path = testPath.replaceAll("\\", "/");
+  const slash = path.lastIndexOf("/");
+  const module = path.slice(slash + 1).replace(/(?:\.(?:test|spec))?\.\w+$/, "");
+  const test = name === undefined ? currentTestName : `${currentTestName} ${name}`;
+  const words = test.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+  return `${path.slice(0, slash)}/__ctx__/${module}.${[...words].slice(0, MAX_NAME).join("")}.json`;
+}
+
+async function readExisting(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, "utf8")).replaceAll("\r\n", "\n");
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+const ID_KEYS = new Set(["id", "toolCallId", "tool_call_id", "callId", "call_id", "approvalId"]);
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
+const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/g;
+
+/** Writes a value with sorted keys. Ids become numbers in order of their appearance, and times become `<time>`. */
+export function contextText(value: unknown): string {
+  const json = JSON.stringify(value, writeBytes);
+  if (json === undefined) throw new TypeError(`a ${typeof value} cannot be written as JSON`);
+  const numbers = new Map<string, string>();
+  const numbered = (id: string) => {
+    if (!numbers.has(id)) numbers.set(id, `<id ${numbers.size + 1}>`);
+    return numbers.get(id) as string;
+  };
+  const stable = (_: string, one: unknown): unknown => {
+    if (typeof one === "string") return one.replace(UUID, numbered).replace(TIME, "<time>");
+    if (typeof one !== "object" || one === null || Array.isArray(one)) return one;
+    const fields = Object.entries(one).map(([key, field]): [string, unknown] => [
+      key,
+      ID_KEYS.has(key) && typeof field === "string" ? numbered(field) : field,
+    ]);
+    return Object.fromEntries(fields.sort(([first], [second]) => (first < second ? -1 : 1)));
+  };
+  return `${JSON.stringify(JSON.parse(json), stable, 2)}\n`;
+}

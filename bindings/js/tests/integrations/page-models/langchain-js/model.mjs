@@ -1,0 +1,3 @@
+import { ScriptedModel } from "../../langchain-model.mjs";
+
+export const model = new ScriptedModel({});

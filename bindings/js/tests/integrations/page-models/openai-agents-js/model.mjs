@@ -1,0 +1,3 @@
+import { scriptedModel } from "../../openai-model.mjs";
+
+export const model = scriptedModel([]);
