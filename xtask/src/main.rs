@@ -67,6 +67,7 @@ const VERBS: &[Verb] = verbs! {
     "clients" clients::run, "[--if-possible | --write | --mcp | --tap]  clients of others against `ctx serve`, `ctx mcp` or `ctx tap`";
     "servers" servers::run, "[--if-possible]  installs two servers of others for the tests";
     "python" python::run, "[--test | --integrations | --fuzz N] [--if-possible]  the Python package";
+    "compaction-bench" python::bench_compaction, "[--data DIR [--budget N]]  ways to shorten tool conversations, compared";
     "js" js::run, "[--test | --integrations | --fuzz N] [--if-possible]  the JavaScript package";
     "explain" explain::run, "[--if-possible | --picture FILE]  the page of `ctx explain --html` in a browser";
     "page" page::run, "[--check [--if-possible]]  builds the page of `ctx studio`";

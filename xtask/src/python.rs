@@ -67,6 +67,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
+/// Replays tool conversations through this package and through middlewares of `LangChain`. Prints the tokens that each
+/// sends, and the facts that it loses. `--data DIR` also replays public trajectories, with a `--budget` of 2,000 tokens by default.
+pub(crate) fn bench_compaction(arguments: &[String]) -> Result<()> {
+    let wheel = build(&tools()?, &workspace::root().join("target/python"))?;
+    let python = frameworks()?;
+    install(&python, &wheel)?;
+    let tests = workspace::root().join(PACKAGE).join("tests");
+    let mut command = Command::new(&python);
+    perform(command.args(["-B", "-m", "integrations.compaction_bench"]).args(arguments).current_dir(tests))
+}
+
 /// The part after the build of the wheel.
 enum Task {
     Build,
