@@ -18,14 +18,13 @@ const MAX_DEPTH: usize = 4;
 /// Number of transcripts of Codex that are searched for a project.
 const MAX_SEARCHED: usize = 100;
 
-/// Returns the folders in which Claude Code, Codex, Gemini CLI, and opencode keep transcripts.
+/// Returns the folders and the database in which Claude Code, Codex, Gemini CLI, and opencode keep transcripts.
 pub fn transcript_folders() -> Vec<PathBuf> {
-    let mut folders = vec![claude_code(), codex()];
-    let home = home::folder();
-    folders.push(home.as_ref().map(|home| home.join(".gemini/tmp")));
-    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    folders.push(data.or_else(|| Some(home?.join(".local/share"))).map(|data| data.join("opencode")));
-    folders.into_iter().flatten().collect()
+    let gemini_cli = home::folder().map(|home| home.join(".gemini/tmp"));
+    let data = configured("XDG_DATA_HOME", ".local/share");
+    // The folder of opencode also has credentials.
+    let opencode = ["storage", "opencode.db"].map(|name| Some(data.as_ref()?.join("opencode").join(name)));
+    [claude_code(), codex(), gemini_cli].into_iter().chain(opencode).flatten().collect()
 }
 
 /// Returns the transcript of the current conversation. This is the session of Claude Code with the given id. If there is no
